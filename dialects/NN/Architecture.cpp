@@ -97,3 +97,15 @@ void nn::warnOfRotatedHeads(Operation *op) {
   check("q", attention.getQ(), int64_t(attention.getHeads()));
   check("k", attention.getK(), attention.keyHeads());
 }
+
+Operation *nn::earlierUserOfDropoutKey(Operation *op) {
+  auto attention = dyn_cast<AttentionOp>(op);
+  if (!attention || !attention.getDropoutKey() || attention.getDropout()->isZero())
+    return nullptr;
+  for (Operation *user : attention.getDropoutKey().getUsers())
+    if (auto other = dyn_cast<AttentionOp>(user); other && other != attention &&
+                                                  other->getBlock() == op->getBlock() &&
+                                                  other->isBeforeInBlock(op) && !other.getDropout()->isZero())
+      return other;
+  return nullptr;
+}

@@ -49,4 +49,8 @@ bool isAttention(mlir::Operation *op);
 /// Warns if `op` is an attention whose queries or keys nn.rope rotates as another number of heads.
 void warnOfRotatedHeads(mlir::Operation *op);
 
+/// Returns an attention before `op` that has the same key of dropout, and so drops the same weights as `op`;
+/// null if `op` is no attention or no other has its key.
+mlir::Operation *earlierUserOfDropoutKey(mlir::Operation *op);
+
 } // namespace trainc::nn

@@ -247,20 +247,23 @@ static bool hidesNothing(int64_t window, Value q, Value k) {
   return window >= std::max(shapeOf(q)[1], shapeOf(k)[1]);
 }
 
-/// Whether `key` is zeros, as outside of training.
-static bool dropsNothing(Value key) {
-  auto constant = key ? key.getDefiningOp<ConstantOp>() : ConstantOp();
-  return constant && constant.getValue().isZero();
+/// Removes a dropout that drops nothing: its probability is 0, or its key is zeros, as outside of training.
+template <typename Op> static LogicalResult removeIdleDropout(Op op, PatternRewriter &rewriter) {
+  if (!op.getDropout())
+    return failure();
+  auto key = op.getDropoutKey().template getDefiningOp<ConstantOp>();
+  if (!op.getDropout()->isZero() && !(key && key.getValue().isZero()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getDropoutKeyMutable().clear();
+    op.removeDropoutAttr();
+  });
+  return success();
 }
 
 LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewriter) {
-  if (dropsNothing(op.getDropoutKey())) {
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getDropoutKeyMutable().clear();
-      op.removeDropoutAttr();
-    });
+  if (succeeded(removeIdleDropout(op, rewriter)))
     return success();
-  }
   if (!op.getWindow() || op.getLimit() || !hidesNothing(*op.getWindow(), op.getQ(), op.getK()))
     return failure();
   rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });
@@ -268,6 +271,8 @@ LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewrite
 }
 
 LogicalResult AttentionGradOp::canonicalize(AttentionGradOp op, PatternRewriter &rewriter) {
+  if (succeeded(removeIdleDropout(op, rewriter)))
+    return success();
   if (!op.getWindow() || !hidesNothing(*op.getWindow(), op.getQ(), op.getK()))
     return failure();
   rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });

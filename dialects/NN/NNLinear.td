@@ -93,11 +93,13 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     i + s - t, or limit + i. The slopes of n heads are those of Press et al. (2022), as in BLOOM: with c the largest power of two up to n,
     head h < c has 2^(-8(h + 1)/c), and head h >= c has 2^(-4(2(h - c) + 1)/c).
     `softcap` c: such a score x becomes c tanh(x/c), before the mask (Gemma 2).
-    `sinks` [heads]: a score for each head that takes part in its softmax and has no key and no value (gpt-oss).
+    `sinks` [heads]: a score for each head that takes part in its softmax and has no key and no value (gpt-oss). Sinks are neither scaled nor
+    biased nor capped, and every query has its head's.
     `dropout` p with `dropout_key`, a tensor<4xi32> from nn.dropout_key: each softmax weight is 0 with probability p, and 1/(1 - p) times
     itself otherwise. The log-sum-exp does not change. In detail: Philox4x32-10 (see nn.random) is keyed by words 0 and 1 of the key, and its
     counter for batch element b of B, head h, query i and key j is (j/4, i, (B*word 3 + b)*heads + h, word 2). Of the words drawn, word j mod 4
-    decides: the weight is dropped if the word's upper 24 bits are below p 2^24. A key of zeros drops nothing.
+    decides: the weight is dropped if the word's upper 24 bits are below p 2^24. If all words of the key are 0, no weight is dropped or scaled.
+    Give each attention a key of its own, since equal keys drop the same weights.
     Results: out [batch, t, heads*e], and the log-sum-exp of these scores, [batch, heads, t], minus infinity for a query
     without any key or sink. Both have gradients.
     If q, k and v are bf16 or f16, intermediates are f32; out is rounded once, and the log-sum-exp is f32. GPUs round the softmax weights to

@@ -183,10 +183,11 @@ def NN_DropoutOp : NN_LayerOp<"dropout"> {
 }
 
 def NN_DropoutKeyOp : NN_LayerOp<"dropout_key"> {
-  let summary = "tensor<4xi32> that keys the dropout of nn.attention: random in training, zeros otherwise, which drop nothing";
+  let summary = "tensor<4xi32> that keys the dropout of nn.attention: random in training; zeros otherwise, with which nothing is dropped";
   let description = [{
     The first three numbers have 24 bits each, from nn.random, keyed by the seed, the op's name in its scope and the optimizer step. The last
     is the number of the micro-batch, so that the mask does not depend on how the samples of a step are distributed over ranks and micro-batches.
+    Each attention needs a key of its own: attentions with the same key drop the same weights.
   }];
   let arguments = (ins StrAttr:$name);
   let results = (outs NN_Deferred:$result);

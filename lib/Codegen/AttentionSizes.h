@@ -5,6 +5,15 @@
 
 namespace trainc::codegen {
 
+/// Scalar instructions of a target's kernels on one score.
+struct ScoreInstructions {
+  int64_t softmax; ///< scale, mask, maximum, exponential and sum
+  int64_t softcap; ///< hyperbolic tangent and scales
+  int64_t alibi;   ///< distance, product with the slope, sum
+  int64_t draw;    ///< of dropout: ten rounds of Philox, which give the words of up to four keys
+  int64_t dropout; ///< comparison of the word, factor and product
+};
+
 /// Sizes of an attention or its gradient.
 struct AttentionSizes {
   explicit AttentionSizes(nn::AttentionOp op);
@@ -19,12 +28,14 @@ struct AttentionSizes {
   /// Number of query heads that share a key head.
   int64_t group() const { return heads / keyHeads; }
   int64_t widest() const { return std::max(depth, valueWidth); }
-  /// Returns the scalar instructions per score, besides products of `flops` in total. Each score takes part
-  /// in `byDepth` products over the head size of q and k and `byValue` products over that of v.
-  int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue) const {
-    // Scale, mask, maximum, exponential and sum; tanh; ten rounds of Philox on 64-bit lanes.
-    const int64_t ofScore = 20 + (softcap ? 20 : 0) + (alibi ? 3 : 0) + (dropout ? 200 : 0);
-    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * ofScore;
+  /// Returns the scalar instructions on scores, besides products of `flops` in total. Each score takes part
+  /// in `byDepth` products over the head size of q and k and `byValue` products over that of v. `keysPerDraw`
+  /// keys share a draw of dropout.
+  int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue, const ScoreInstructions &of,
+                          int64_t keysPerDraw) const {
+    const int64_t perScore = of.softmax + (softcap ? of.softcap : 0) + (alibi ? of.alibi : 0) +
+                             (dropout ? of.draw / keysPerDraw + of.dropout : 0);
+    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * perScore;
   }
 
   /// Rows of out: one for each sequence, query and head.

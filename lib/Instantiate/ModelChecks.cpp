@@ -248,6 +248,18 @@ static Location textLocation(Location loc) {
   return line ? Location(line) : loc;
 }
 
+/// Warns that `op` drops the same weights of attention as `earlier`.
+static void warnOfSharedDropoutKey(Operation *op, Operation *earlier) {
+  const bool isSameText = textLocation(op->getLoc()) == textLocation(earlier->getLoc());
+  InFlightDiagnostic warning =
+      op->emitWarning("this attention drops the same weights as ")
+      << (isSameText ? "the same attention of another use of its block" : "another attention")
+      << ", because both have the same dropout_key; give each attention a key of its own with nn.dropout_key"
+      << (isSameText ? " in the block" : "");
+  if (!isSameText)
+    warning.attachNote(earlier->getLoc()) << "the other attention is here";
+}
+
 void trainc::warnOfSlips(const Binding &binding, train::EntryOp entry) {
   nn::ModelOp model = binding.model;
   for (auto [argument, column] :
@@ -255,9 +267,12 @@ void trainc::warnOfSlips(const Binding &binding, train::EntryOp entry) {
     if (argument.use_empty())
       emitWarning(argument.getLoc()) << "nothing in the model reads the column '" << column << "'; use %"
                                      << column << ", or remove it from the model's arguments";
-  DenseSet<Location> seen;
+  DenseSet<Location> seen, sharing;
   entry.walk([&](Operation *op) {
-    if (nn::isAttention(op) && seen.insert(textLocation(op->getLoc())).second)
+    const Location place = textLocation(op->getLoc());
+    if (nn::isAttention(op) && seen.insert(place).second)
       nn::warnOfRotatedHeads(op);
+    if (Operation *earlier = nn::earlierUserOfDropoutKey(op); earlier && sharing.insert(place).second)
+      warnOfSharedDropoutKey(op, earlier);
   });
 }

@@ -64,14 +64,14 @@ struct Problem {
   double biasOf(int64_t head, int64_t i, int64_t j) const {
     if (!alibi)
       return 0;
-    const auto close = int64_t(std::bit_floor(uint64_t(heads)));
-    const double exponent = head < close ? -8.0 * double(head + 1) / double(close)
-                                         : -4.0 * double(2 * (head - close) + 1) / double(close);
+    const auto power = int64_t(std::bit_floor(uint64_t(heads)));
+    const double exponent = head < power ? -8.0 * double(head + 1) / double(power)
+                                         : -4.0 * double(2 * (head - power) + 1) / double(power);
     const int64_t first = limit ? limit->integers[0] : keys() - queries();
     return *alibi * std::exp2(exponent) * double(j - i - first);
   }
 
-  /// The factor by which dropout multiplies a weight.
+  /// The factor by which dropout multiplies a weight: 1 for all weights if all words of the key are 0.
   double factorOf(int64_t b, int64_t head, int64_t i, int64_t j) const {
     if (!dropout || std::ranges::all_of(dropoutKey->integers, [](int64_t number) { return number == 0; }))
       return 1;

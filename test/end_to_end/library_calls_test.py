@@ -79,11 +79,15 @@ class LibraryCallsTest(harness.EndToEndTest):
 
 
 class AttentionFormsTest(harness.EndToEndTest):
-    """Libraries have neither windows nor capped scores, biases and dropout, so that kernels compute attention with these."""
+    """Libraries have neither windows nor capped scores, biases, sinks and dropout, so that kernels compute attention with these. The gradient
+    of attention with sinks needs the log-sum-exp alone, so that a library computes it."""
 
     # Scores of this small model are tiny, so that only a large scale shows the cap.
     FORMS = {"window": (" causal scale 20", " causal scale 20 window 7"), "softcap": (" causal scale 20", " causal scale 20 softcap 0.5"),
              "alibi": (" causal scale 20", " causal scale 20 alibi 0.5"),
+             "sinks": ("%heads, %lse = nn.attention %q, %k, %v heads 4 causal scale 20",
+                       '%sinks = nn.parameter "sinks" tensor<4xf32> init uniform(-1, 1)\n  '
+                       "%heads, %lse = nn.attention %q, %k, %v heads 4 causal scale 20 sinks %sinks"),
              "dropout": ("%heads, %lse = nn.attention %q, %k, %v heads 4 causal scale 20",
                          '%key = nn.dropout_key "weights"\n  %heads, %lse = nn.attention %q, %k, %v heads 4 causal scale 20 dropout 0.2 dropout_key %key')}
     PLAIN = (" causal", " causal scale 20")
@@ -115,7 +119,9 @@ class AttentionFormsTest(harness.EndToEndTest):
                     text, _ = self.trainc("dump", "gpt.plan")
                     self.assertIn("kernel attention", text)
                     # Evaluation drops nothing, so that it has a form that cuDNN knows.
-                    self.assertNotIn("attention batch", text.split("entry eval")[0] if name == "dropout" else text)
+                    training = text.split("entry eval")[0] if name == "dropout" else text
+                    self.assertNotRegex(training, "(?<!gradient of )attention batch")
+                    self.assertEqual("gradient of attention batch" in training, name == "sinks")
 
 
 if __name__ == "__main__":

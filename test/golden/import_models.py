@@ -114,5 +114,5 @@ MODELS = {
     "xlm_roberta_tokens": model("xlm-roberta", "XLMRobertaForTokenClassification", BERT, labels(4), pad_token_id=3),
 }
 
-# Attention as transformers computes it without the option: its other form of Falcon with ALiBi adds the biases twice.
+# Implementation of attention (`attn_implementation`) by model; "eager" for others. transformers' eager attention of Falcon adds ALiBi's biases twice.
 ATTENTION = {"falcon_rw": "sdpa"}

@@ -68,7 +68,8 @@ private:
   /// Forms of attention. They have numbers of their own, so that other parts of the models of a seed do not
   /// change with them.
   void drawForms(unsigned seed) {
-    std::mt19937 random(seed);
+    std::seed_seq seeds{seed, 1U}; // other numbers than those of random_, which begins with `seed` alone
+    std::mt19937 random(seeds);
     const auto chance = [&](unsigned outOf) { return random() % outOf == 0; };
     hasAlibi_ = chance(4);
     hasSinks_ = chance(4);

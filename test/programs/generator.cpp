@@ -191,6 +191,20 @@ Attribute Generator::drawShape(ValueRange operands) {
   return builder_.getDenseI64ArrayAttr(shape);
 }
 
+/// Indices of nn.attention's optional operands; a limit, 4, has no gradient.
+constexpr size_t kSegments = 3, kSinks = 5, kDropoutKey = 6;
+
+/// Returns the index of the optional operand of nn.attention that the last operand can be by its type, if it
+/// is the fourth.
+std::optional<size_t> Generator::optionalOfAttention(ValueRange operands) {
+  if (operands.size() <= kSegments)
+    return std::nullopt;
+  RankedTensorType type = trial_.typeOf(operands[kSegments]);
+  if (!type.getElementType().isInteger(32))
+    return kSinks;
+  return type.getRank() == 1 ? kDropoutKey : kSegments;
+}
+
 /// A random attribute by name, which has the same meaning in every op of the dialect; null leaves it out.
 Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   const auto rank = operands.empty() ? 2 : int64_t(trial_.typeOf(operands.front()).getRank());
@@ -245,7 +259,7 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   if (name == "alibi")
     return chance(2) ? Attribute() : number({1, 0.25});
   if (name == "dropout")
-    return chance(2) ? Attribute() : number({0.25, 0.5});
+    return optionalOfAttention(operands) == kDropoutKey ? number({0.25, 0.5}) : Attribute();
   if (name == "rotary")
     return chance(2) ? Attribute() : count({2, 4});
   if (name == "scaling")
@@ -267,8 +281,8 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   if (name == "operandSegmentSizes") {
     SmallVector<int32_t> sizes(7, 0); // of nn.attention
     std::fill_n(sizes.begin(), std::min<size_t>(operands.size(), 3), 1);
-    if (operands.size() > 3) // segments, sinks or the key of dropout; a limit has no gradient
-      sizes[oneOf<size_t>({3, 5, 6})] = 1;
+    if (std::optional<size_t> optional = optionalOfAttention(operands))
+      sizes[*optional] = 1;
     return builder_.getDenseI32ArrayAttr(sizes);
   }
   if (llvm::is_contained({"approximate", "keep", "transpose_lhs", "transpose_rhs", "reduce_batch", "causal",

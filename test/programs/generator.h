@@ -37,6 +37,7 @@ private:
   mlir::Value anyValue();
   mlir::Value drawOperand(llvm::ArrayRef<mlir::Value> before);
   size_t drawOperandCount(mlir::RegisteredOperationName name);
+  std::optional<size_t> optionalOfAttention(mlir::ValueRange operands);
   mlir::Attribute drawAttribute(llvm::StringRef name, mlir::ValueRange operands);
   mlir::Attribute drawShape(mlir::ValueRange operands);
   bool tryOp(mlir::RegisteredOperationName name);

@@ -166,14 +166,15 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
   const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(shape.queries, shape.widest());
   return attentionSummary(
-      op, {.name = "attention",
-           .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
-           .params = {},
-           .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1),
-           .sharedBytes =
-               AttentionTiles::bufferBytes(shape.element, width,
-                                           {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
-               AttentionTiles::rowBufferBytes(shape.element, shape.widest())});
+      op,
+      {.name = "attention",
+       .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
+       .params = {},
+       .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1, kScoreInstructions, WeightDropout::kShared),
+       .sharedBytes =
+           AttentionTiles::bufferBytes(shape.element, width,
+                                       {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
+           AttentionTiles::rowBufferBytes(shape.element, shape.widest())});
 }
 
 Symbols trainc::codegen::generateAttention(nn::AttentionOp op, KernelModule &kernels) {

@@ -246,22 +246,24 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
 // --- The launches ---
 
 /// Returns the launch of dq, or of dk and dv: one tile for each block of `positions` of one head.
+/// `keysPerDraw` keys share a draw of dropout.
 static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,
                                     int64_t positions, int64_t heads, ArrayRef<unsigned> results,
-                                    int64_t flops) {
+                                    int64_t flops, int64_t keysPerDraw) {
   const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(positions, shape.widest());
-  return LaunchSummary{.name = name.str(),
-                       .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
-                       .params = gradientParams(op, kernels, results),
-                       .flops = flops,
-                       .arithmetic = shape.scoreArithmetic(op.getFlops(), 3, 2),
-                       .sharedBytes = AttentionTiles::bufferBytes(shape.element, width,
-                                                                  {shape.depth, shape.valueWidth, shape.depth,
-                                                                   shape.valueWidth, AttentionTiles::kBlock,
-                                                                   AttentionTiles::kBlock, 1}) +
-                                      AttentionTiles::rowBufferBytes(shape.element, shape.depth) +
-                                      AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth)};
+  return LaunchSummary{
+      .name = name.str(),
+      .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
+      .params = gradientParams(op, kernels, results),
+      .flops = flops,
+      .arithmetic = shape.scoreArithmetic(op.getFlops(), 3, 2, kScoreInstructions, keysPerDraw),
+      .sharedBytes =
+          AttentionTiles::bufferBytes(shape.element, width,
+                                      {shape.depth, shape.valueWidth, shape.depth, shape.valueWidth,
+                                       AttentionTiles::kBlock, AttentionTiles::kBlock, 1}) +
+          AttentionTiles::rowBufferBytes(shape.element, shape.depth) +
+          AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth)};
 }
 
 KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
@@ -273,10 +275,10 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
                               .params = rowSumParams(op, kernels)});
   // Three of the seven products are in the second launch, four in the third; the op counts five.
   const int64_t flops = op.getFlops();
-  kernels.launches.push_back(
-      gradientLaunch(op, kernels, "attention_grad_q", shape.queries, shape.heads, {0}, flops / 5 * 2));
+  kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_q", shape.queries, shape.heads, {0},
+                                            flops / 5 * 2, WeightDropout::kShared));
   kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_kv", shape.keys, shape.keyHeads,
-                                            {1, 2}, flops - flops / 5 * 2));
+                                            {1, 2}, flops - flops / 5 * 2, /*keysPerDraw=*/1));
   return kernels;
 }
 

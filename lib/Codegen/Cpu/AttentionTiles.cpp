@@ -3,6 +3,7 @@
 #include "dialects/NN/Builders.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
 
 #include <limits>
@@ -136,7 +137,12 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
         Value position = emit.add(lane, int64_t(i));
         emit.when(emit.less(position, valid), [&, value = unpacked] {
           HeadRows row = rows.from(emit, position);
-          emit.store(value, {row.base, row.element, emit.add(row.offset, column)}, mask);
+          const Address to{row.base, row.element, emit.add(row.offset, column)};
+          // LLVM 22 stores four bytes of bf16 numbers where a constant mask has a single lane.
+          if (mask && rows.width % kSquare == 1)
+            emit.store(vector::ExtractOp::create(emit.builder, emit.loc, value, 0), to);
+          else
+            emit.store(value, to, mask);
         });
       }
     });

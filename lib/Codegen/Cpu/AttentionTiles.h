@@ -7,6 +7,7 @@
 // the other side's rows in a separate buffer.
 #pragma once
 
+#include "lib/Codegen/AttentionSizes.h"
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
 #include <optional>
@@ -97,6 +98,11 @@ private:
   int64_t tileWidth, vectorLanes;
   mlir::func::FuncOp product;
 };
+
+/// Instructions on lanes of f32. A round of Philox has ten on lanes of 64 bits, which are half as many per
+/// vector.
+constexpr ScoreInstructions kScoreInstructions{
+    .softmax = 20, .softcap = 20, .alibi = 3, .draw = 200, .dropout = 6};
 
 /// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are those of
 /// dropout for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without

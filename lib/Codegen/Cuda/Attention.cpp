@@ -113,9 +113,9 @@ private:
       return {emit.constant(blocks.element, -std::numeric_limits<double>::infinity()), zero};
     Value sinks = function.operand(op.getSinksMutable()[0].getOperandNumber());
     Value isFirst = emit.less(blocks.products.column(), emit.i64(1));
-    Value share =
+    Value firstSum =
         arith::SelectOp::create(emit.builder, emit.loc, isFirst, emit.constant(blocks.element, 1), zero);
-    return {emit.load({sinks, shape.element, head}), share};
+    return {emit.load({sinks, shape.element, head}), firstSum};
   }
 
   /// Replaces the scores of a block by e^(score - maximum so far), and rescales earlier sums to the new
@@ -188,6 +188,7 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttention(nn::Attention
       op, {.name = "attention",
            .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, sizes->owned())),
            .params = {},
+           .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1, kScoreInstructions, kKeysPerDraw),
            .sharedBytes = needs.bytes(*sizes),
            .threads = sizes->warps * kWarp,
            .minBlocks = needs.minBlocks()});

@@ -5,12 +5,20 @@
 // registers (WarpProducts.h).
 #pragma once
 
+#include "lib/Codegen/AttentionSizes.h"
 #include "lib/Codegen/Cuda/WarpProducts.h"
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
 #include <optional>
 
 namespace trainc::codegen::cuda {
+
+/// Instructions of forms, which machines' measured rates of attention do not contain; those of the softmax
+/// are in the rates. Counted in machine code for sm_90, not measured.
+constexpr ScoreInstructions kScoreInstructions{
+    .softmax = 0, .softcap = 54, .alibi = 3, .draw = 54, .dropout = 9};
+/// Number of keys that share a draw of dropout in blocks of queries. In blocks of keys each has its own.
+constexpr int64_t kKeysPerDraw = 2;
 
 /// Sizes of a launch's blocks.
 struct BlockSizes {

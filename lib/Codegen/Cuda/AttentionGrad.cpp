@@ -287,15 +287,18 @@ static FailureOr<LaunchSummary> summariseGradient(nn::AttentionGradOp op, const 
   if (failed(sizes))
     return failure();
   const AttentionShape shape(op);
-  const int64_t heads = gradient.makes(0) ? shape.heads : shape.keyHeads;
-  return LaunchSummary{.name = gradient.name,
-                       .grid = shape.batch * heads *
-                               int64_t(llvm::divideCeil(gradient.needs.positions, sizes->owned())),
-                       .params = gradientParams(op, kernels, gradient.results),
-                       .flops = op.getFlops() / 5 * gradient.fifths,
-                       .sharedBytes = gradient.needs.bytes(*sizes),
-                       .threads = sizes->warps * kWarp,
-                       .minBlocks = gradient.needs.minBlocks()};
+  const bool ownAreQueries = gradient.makes(0);
+  const int64_t heads = ownAreQueries ? shape.heads : shape.keyHeads;
+  return LaunchSummary{
+      .name = gradient.name,
+      .grid = shape.batch * heads * int64_t(llvm::divideCeil(gradient.needs.positions, sizes->owned())),
+      .params = gradientParams(op, kernels, gradient.results),
+      .flops = op.getFlops() / 5 * gradient.fifths,
+      .arithmetic =
+          shape.scoreArithmetic(op.getFlops(), 3, 2, kScoreInstructions, ownAreQueries ? kKeysPerDraw : 1),
+      .sharedBytes = gradient.needs.bytes(*sizes),
+      .threads = sizes->warps * kWarp,
+      .minBlocks = gradient.needs.minBlocks()};
 }
 
 FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttentionGrad(nn::AttentionGradOp op) {

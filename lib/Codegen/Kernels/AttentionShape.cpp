@@ -44,8 +44,8 @@ Value AttentionShape::statistics(Emitter &emit, Value b, Value head) const {
 // --- Scores ---
 
 Value trainc::codegen::capScore(Emitter &emit, Value score, double cap) {
-  Value share = emit.mul(score, emit.constant(score.getType(), 1 / cap));
-  Value bounded = math::TanhOp::create(emit.builder, emit.loc, share);
+  Value scaled = emit.mul(score, emit.constant(score.getType(), 1 / cap));
+  Value bounded = math::TanhOp::create(emit.builder, emit.loc, scaled);
   return emit.mul(bounded, emit.constant(score.getType(), cap));
 }
 
@@ -53,39 +53,32 @@ Value trainc::codegen::capSlope(Emitter &emit, Value capped, double cap) {
   const auto number = [&](double value) { return emit.constant(capped.getType(), value); };
   Value isSeen =
       arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OGE, capped, number(-cap));
-  Value share = emit.mul(arith::SelectOp::create(emit.builder, emit.loc, isSeen, capped, number(-cap)),
-                         number(1 / cap));
-  return emit.sub(number(1), emit.mul(share, share));
+  Value bounded = emit.mul(arith::SelectOp::create(emit.builder, emit.loc, isSeen, capped, number(-cap)),
+                           number(1 / cap));
+  return emit.sub(number(1), emit.mul(bounded, bounded));
 }
 
 Value trainc::codegen::alibiSlope(Emitter &emit, const AttentionShape &shape, Value head, Type element) {
-  const auto close = int64_t(llvm::bit_floor<uint64_t>(shape.heads)); // largest power of two
-  // The slope is 2^(-4 n / close), with n = 2(h + 1) below `close` and n = 2(h - close) + 1 from there on.
+  const auto power = int64_t(llvm::bit_floor<uint64_t>(shape.heads));
+  // The slope is 2^(-4 n / power), with n = 2(h + 1) for heads h < power, and n = 2(h - power) + 1 for
+  // others.
   Value numerator = emit.mul(emit.add(head, 1), 2);
-  if (close != shape.heads)
-    numerator = arith::SelectOp::create(emit.builder, emit.loc, emit.less(head, emit.i64(close)), numerator,
-                                        emit.add(emit.mul(emit.sub(head, emit.i64(close)), 2), 1));
+  if (power != shape.heads)
+    numerator = arith::SelectOp::create(emit.builder, emit.loc, emit.less(head, emit.i64(power)), numerator,
+                                        emit.add(emit.mul(emit.sub(head, emit.i64(power)), 2), 1));
   Value steps = arith::SIToFPOp::create(emit.builder, emit.loc, element, numerator);
-  Value exponent = emit.mul(steps, emit.constant(element, -4 * std::numbers::ln2 / double(close)));
+  Value exponent = emit.mul(steps, emit.constant(element, -4 * std::numbers::ln2 / double(power)));
   return emit.mul(math::ExpOp::create(emit.builder, emit.loc, exponent),
                   emit.constant(element, *shape.alibi));
 }
 
 // --- Dropout ---
 
-WeightDropout::WeightDropout(nn::AttentionOp op, KernelFunction &function)
-    : probability(op.getDropout()->convertToDouble()) {
-  load(function.operand(op.getDropoutKeyMutable()[0].getOperandNumber()), function);
-}
-
-WeightDropout::WeightDropout(nn::AttentionGradOp op, KernelFunction &function)
-    : probability(op.getDropout()->convertToDouble()) {
-  load(function.operand(op.getDropoutKeyMutable()[0].getOperandNumber()), function);
-}
-
-/// A key of zeros drops nothing.
-void WeightDropout::load(Value words, KernelFunction &function) {
+/// Loads the words of the key. If all are 0, no weight is dropped: the threshold is 0.
+WeightDropout::WeightDropout(double probability, OpOperand &key, KernelFunction &function)
+    : probability(probability) {
   Emitter &emit = function.emit();
+  Value words = function.operand(key.getOperandNumber());
   for (int64_t index = 0; index < nn::AttentionOp::kKeyWords; ++index) {
     Value word = emit.load({words, emit.builder.getI32Type(), emit.i64(index)});
     keyWords.push_back(arith::ExtUIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), word));

@@ -77,8 +77,9 @@ struct Visibility {
 class WeightDropout {
 public:
   /// Loads the key at the insertion point.
-  WeightDropout(nn::AttentionOp op, KernelFunction &function);
-  WeightDropout(nn::AttentionGradOp op, KernelFunction &function);
+  template <typename Op>
+  WeightDropout(Op op, KernelFunction &function)
+      : WeightDropout(op.getDropout()->convertToDouble(), op.getDropoutKeyMutable()[0], function) {}
 
   /// Returns the number (i64) of a head of a batch element, among those of the optimizer step.
   mlir::Value number(Emitter &emit, const AttentionShape &shape, mlir::Value batch, mlir::Value head) const;
@@ -95,7 +96,7 @@ public:
                       mlir::Type element) const;
 
 private:
-  void load(mlir::Value words, KernelFunction &function);
+  WeightDropout(double probability, mlir::OpOperand &key, KernelFunction &function);
 
   double probability;
   llvm::SmallVector<mlir::Value, 4> keyWords; ///< i64

@@ -139,6 +139,12 @@ func.func @attention_sinks(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v:
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal window 37 sinks %sinks : tensor<2xf32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
   return %out, %lse : tensor<2x71x24xf32>, tensor<2x2x71xf32>
 }
+func.func @attention_sinks_gradients(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v: tensor<2x71x12xf32>, %g: tensor<2x71x24xf32>, %sinks: tensor<2xf32>)
+    -> (tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal scale 0.5 sinks %sinks : tensor<2xf32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal scale 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>, tensor<2x71x24xf32>, tensor<2x2x71xf32>, tensor<2x71x24xf32>
+  return %out, %dq, %dk, %dv : tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+}
 func.func @attention_sinks_of_a_cache(%q: tensor<1x1x8xf32>, %k: tensor<1x80x8xf32>, %v: tensor<1x80x8xf32>, %sinks: tensor<2xf32>, %limit: tensor<i32> {check.values = dense<53> : tensor<i32>})
     -> (tensor<1x1x8xf32>, tensor<1x2x1xf32>) {
   %out, %lse = nn.attention %q, %k, %v heads 2 window 20 limit %limit : tensor<i32> sinks %sinks : tensor<2xf32> : tensor<1x1x8xf32>, tensor<1x80x8xf32>, tensor<1x80x8xf32>

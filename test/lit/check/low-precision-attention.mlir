@@ -56,6 +56,20 @@ func.func @widths_gradient_bf16(%q: tensor<1x35x14xbf16>, %k: tensor<1x70x14xbf1
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 scale 0.3 : tensor<1x35x14xbf16>, tensor<1x70x14xbf16>, tensor<1x70x26xbf16>, tensor<1x35x26xbf16>, tensor<1x2x35xf32>, tensor<1x35x26xbf16>
   return %dq, %dk, %dv : tensor<1x35x14xbf16>, tensor<1x70x14xbf16>, tensor<1x70x26xbf16>
 }
+func.func @alibi_and_dropout_gradient_bf16(%q: tensor<2x67x32xbf16>, %k: tensor<2x67x16xbf16>, %v: tensor<2x67x16xbf16>, %g: tensor<2x67x32xbf16>,
+    %key: tensor<4xi32> {check.values = dense<[27, 18, 28, 1]> : tensor<4xi32>}) -> (tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>)
+    attributes {check.kernel_tolerance = 4.0e-3} {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal scale 0.3 alibi 1 dropout 0.25 dropout_key %key : tensor<4xi32> : tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal scale 0.3 alibi 1 dropout 0.25 dropout_key %key : tensor<4xi32> : tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>, tensor<2x67x32xbf16>, tensor<2x2x67xf32>, tensor<2x67x32xbf16>
+  return %dq, %dk, %dv : tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>
+}
+// The last vector of a head has one number.
+func.func @odd_widths_gradient_bf16(%q: tensor<2x67x18xbf16>, %k: tensor<2x67x18xbf16>, %v: tensor<2x67x18xbf16>, %g: tensor<2x67x18xbf16>) -> (tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>)
+    attributes {check.kernel_tolerance = 4.0e-3} {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal scale 0.3 : tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 causal scale 0.3 : tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x2x67xf32>, tensor<2x67x18xbf16>
+  return %out, %dq, %dk, %dv : tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>, tensor<2x67x18xbf16>
+}
 func.func @segments_gradient_bf16(%q: tensor<2x45x32xbf16>, %k: tensor<2x45x32xbf16>, %v: tensor<2x45x32xbf16>, %g: tensor<2x45x32xbf16>,
     %segments: tensor<2x45xi32> {check.integers = [0, 3]}) -> (tensor<2x45x32xbf16>, tensor<2x45x32xbf16>, tensor<2x45x32xbf16>)
     attributes {check.kernel_tolerance = 4.0e-3} {

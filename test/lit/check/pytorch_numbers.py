@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes pytorch-*.mlir beside this script: functions with literal arguments, and PyTorch's float64 results as
 expectations. Run it with PyTorch 2.11 after changing a case; the tests themselves need no PyTorch."""
+import itertools
 import math
 import pathlib
 
@@ -161,9 +162,34 @@ def cross_entropy():
 
 
 def slopes_of(heads):
-    """The slopes of ALiBi: a geometric sequence for a power of two, and every second of the next one's for the heads that are left."""
-    close = 2 ** int(math.log2(heads))
-    return [2.0 ** (-8.0 * h / close) for h in range(1, close + 1)] + [2.0 ** (-4.0 * h / close) for h in range(1, 2 * close, 2)][:heads - close]
+    """Returns ALiBi's slopes: the geometric sequence of the largest power of two, then every second slope of the next power's sequence."""
+    power = 2 ** int(math.log2(heads))
+    return [2.0 ** (-8.0 * h / power) for h in range(1, power + 1)] + [2.0 ** (-4.0 * h / power) for h in range(1, 2 * power, 2)][:heads - power]
+
+
+def philox(counter, key):
+    """Philox4x32-10 of Salmon et al. (2011): four words of 32 bits."""
+    a, b, c, d = counter
+    x, y = key
+    for _ in range(10):
+        even, odd = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = odd >> 32 ^ b ^ x, odd % 2**32, even >> 32 ^ d ^ y, even % 2**32
+        x, y = (x + 0x9E3779B9) % 2**32, (y + 0xBB67AE85) % 2**32
+    return a, b, c, d
+
+
+# A known answer of the paper's test vectors.
+assert philox([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
+
+
+def dropped_weights(batch, heads, positions, p, key):
+    """Returns attention with equal scores, whose values are the unit vectors of the keys: the weights of the causal mask after dropout."""
+    weights = torch.zeros(batch, positions, heads, positions, dtype=torch.float64)
+    for b, i, h in itertools.product(range(batch), range(positions), range(heads)):
+        for j in range(i + 1):
+            word = philox((j // 4, i, ((batch * key[3] + b) * heads + h) % 2**32, key[2]), key[:2])[j % 4]
+            weights[b, i, h, j] = 0 if word >> 8 < p * 2**24 else 1 / (1 - p) / (i + 1)
+    return weights.flatten(2)
 
 
 def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None, alibi=None, sinks=None):
@@ -194,6 +220,16 @@ def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, wi
         scores = torch.cat([scores, sinks[:, None, None].expand(*scores.shape[:-1], 1)], -1)
         out = torch.softmax(scores, -1)[..., :-1] @ v
     return [out.transpose(1, 2).flatten(2), torch.logsumexp(scores, -1)]
+
+
+def dropout():
+    """Dropout of equal weights, with values that show each weight: the mask of a Philox that is independent of the compiler's."""
+    batch, heads, positions, p, key = 2, 2, 7, 0.25, (12345678, 16777215, 7654321, 5)
+    zeros = torch.zeros(batch, positions, heads, dtype=torch.float64)
+    units = torch.eye(positions, dtype=torch.float64).repeat(batch, 1, heads)
+    op = f"attention %a, %b, %c heads {heads} causal dropout {p} dropout_key %d : {{3}} : {{0}}, {{1}}, {{2}}"
+    lse = torch.arange(1, positions + 1, dtype=torch.float64).log().repeat(batch, heads, 1)
+    return function("dropout", op, [zeros, zeros, units, torch.tensor(key, dtype=torch.int32)], [dropped_weights(batch, heads, positions, p, key), lse])
 
 
 def attention():
@@ -228,6 +264,7 @@ def attention():
                  attend(few, k, v, 2, 2, True, alibi=4.0)),
         function("sinks", "attention %a, %b, %c heads 2 causal window 2 sinks %d : {3} : {0}, {1}, {2}", [q, k, v, sinks],
                  attend(q, k, v, 2, 2, True, window=2, sinks=sinks)),
+        dropout(),
     ])  # fmt: skip
 
 
@@ -264,6 +301,8 @@ def attention_grad():
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, window=3, softcap=2.0)),
         case("alibi", "heads 2 kv_heads 1 causal scale 1.0 alibi 4.0", [q, small_k, small_v, dout],
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, alibi=4.0)),
+        case("sinks", "heads 2 kv_heads 1 causal scale 1.0", [q, small_k, small_v, dout],
+             gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, sinks=torch.tensor([0.25, -1.5], dtype=torch.float64))),
     ])  # fmt: skip
 
 

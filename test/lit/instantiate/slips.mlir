@@ -28,3 +28,40 @@ nn.model @m(%x: tensor<?x4xf32>, %labels: tensor<?xi32>) {
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+// Two attentions with one key drop the same weights. The third has a key of its own, and the fourth drops nothing.
+nn.block @layer(%x: tensor<?x?x8xf32>) {
+  %key = nn.dropout_key "both"
+  %other_key = nn.dropout_key "other"
+  // expected-note @below {{the other attention is here}}
+  %a, %lse = nn.attention %x, %x, %x heads 2 causal dropout 0.1 dropout_key %key
+  // expected-warning @below {{this attention drops the same weights as another attention, because both have the same dropout_key; give each attention a key of its own with nn.dropout_key}}
+  %b, %lse1 = nn.attention %a, %a, %a heads 2 causal dropout 0.1 dropout_key %key
+  %c, %lse2 = nn.attention %b, %b, %b heads 2 causal dropout 0.1 dropout_key %other_key
+  %d, %lse3 = nn.attention %c, %c, %c heads 2 causal dropout 0 dropout_key %other_key
+  %y = nn.linear "y" %d to 8
+  nn.return %y
+}
+nn.model @m(%x: tensor<?x?x8xf32>) {
+  %h = nn.repeat @layer "h" times 2 (%x)
+  nn.loss "loss" %h
+}
+train.program @p { model @m optimizer sgd batch 2 x 4 }
+
+// -----
+
+// A key that is made outside of a block is that of all its uses.
+nn.block @layer(%x: tensor<?x?x8xf32>, %key: tensor<4xi32>) {
+  // expected-warning @below {{this attention drops the same weights as the same attention of another use of its block, because both have the same dropout_key; give each attention a key of its own with nn.dropout_key in the block}}
+  %a, %lse = nn.attention %x, %x, %x heads 2 causal dropout 0.1 dropout_key %key
+  %y = nn.linear "y" %a to 8
+  nn.return %y
+}
+nn.model @m(%x: tensor<?x?x8xf32>) {
+  %key = nn.dropout_key "all"
+  %h = nn.repeat @layer "h" times 3 (%x, %key)
+  nn.loss "loss" %h
+}
+train.program @p { model @m optimizer sgd batch 2 x 4 }

@@ -150,3 +150,22 @@ func.func @wide_windows(%q: tensor<1x5x4xf32>, %limit: tensor<i32>) -> (tensor<1
   %e, %f, %g = nn.attention_grad %q, %q, %q, %a, %lse, %a heads 1 kv_heads 1 causal window 9 scale 1 : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<1x5x4xf32>
   return %a, %b, %c, %d, %e : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
 }
+
+// Dropout with probability 0, or with a key of zeros, drops nothing, so that libraries may compute the attention.
+// CHECK-LABEL: func.func @idle_dropout
+// CHECK: nn.attention %{{.*}} heads 1 causal : tensor<1x5x4xf32>
+// CHECK: nn.attention %{{.*}} heads 1 causal : tensor<1x5x4xf32>
+// CHECK: nn.attention %{{.*}} heads 1 causal dropout 0.5 dropout_key
+// CHECK: nn.attention_grad %{{.*}} heads 1 kv_heads 1 causal scale 1 : tensor<1x5x4xf32>
+// CHECK: nn.attention_grad %{{.*}} heads 1 kv_heads 1 causal scale 1 : tensor<1x5x4xf32>
+// CHECK: nn.attention_grad %{{.*}} heads 1 kv_heads 1 causal scale 1 dropout 0.5 dropout_key
+func.func @idle_dropout(%q: tensor<1x5x4xf32>, %key: tensor<4xi32>) -> (tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>) {
+  %zeros = nn.constant 0 : tensor<4xi32>
+  %a, %lse = nn.attention %q, %q, %q heads 1 causal dropout 0 dropout_key %key : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %b, %lse1 = nn.attention %q, %q, %q heads 1 causal dropout 0.5 dropout_key %zeros : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %c, %lse2 = nn.attention %q, %q, %q heads 1 causal dropout 0.5 dropout_key %key : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %d, %dk, %dv = nn.attention_grad %q, %q, %q, %c, %lse2, %q heads 1 kv_heads 1 causal scale 1 dropout 0 dropout_key %key : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<1x5x4xf32>
+  %e, %ek, %ev = nn.attention_grad %q, %q, %q, %c, %lse2, %q heads 1 kv_heads 1 causal scale 1 dropout 0.5 dropout_key %zeros : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<1x5x4xf32>
+  %f, %fk, %fv = nn.attention_grad %q, %q, %q, %c, %lse2, %q heads 1 kv_heads 1 causal scale 1 dropout 0.5 dropout_key %key : tensor<4xi32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<1x5x4xf32>
+  return %a, %b, %c, %d, %e, %f : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+}

@@ -22,10 +22,12 @@ nn.block @b(%x: tensor<?x?x8xf32>, %positions: tensor<?xi32>) {
   %long = nn.rope %yarn positions %positions heads 1 theta 1e4 scaling longrope(factors [1, 2.5], attention_factor 1.19)
   // CHECK: nn.attention %{{.*}} heads 1 causal window 4096 softcap 50 scale 0.5{{$}}
   %seen, %lse = nn.attention %long, %long, %long heads 1 softcap 50 window 4096 scale 0.5 causal
+  // CHECK: %[[SINKS:.*]] = nn.parameter "sinks" tensor<1xf32>
+  %sinks = nn.parameter "sinks" tensor<1xf32>
   // CHECK: %[[KEY:.*]] = nn.dropout_key "weights"
   %key = nn.dropout_key "weights"
-  // CHECK: nn.attention %{{.*}} heads 1 causal alibi 0.5 dropout 0.1 sinks %{{.*}} dropout_key %[[KEY]]{{$}}
-  %biased, %lse1 = nn.attention %long, %long, %long heads 1 causal dropout_key %key sinks %positions dropout 0.1 alibi 0.5
+  // CHECK: nn.attention %{{.*}} heads 1 causal alibi 0.5 dropout 0.1 sinks %[[SINKS]] dropout_key %[[KEY]]{{$}}
+  %biased, %lse1 = nn.attention %long, %long, %long heads 1 causal dropout_key %key sinks %sinks dropout 0.1 alibi 0.5
   // CHECK: %{{.*}}:2 = nn.split %{{.*}} into 2 dim 0
   %a, %c = nn.split %r into 2 dim 0
   // CHECK: nn.rope %{{.*}} positions %{{.*}} heads 2 theta 10000
