@@ -64,6 +64,9 @@ std::string said(llvm::StringRef from, llvm::StringRef to) {
 
 TEST(ParseModel, EachMistakeGetsASentence) {
   EXPECT_EQ(said("@m(", "@m("), "nothing");
+  for (const char *settings : {"{number = 0.5}", "{number_first}", "{number = 0.5, number_first}"})
+    EXPECT_THAT(said("  %nll", std::string("  %g = nn.mul %h, %h ") + settings + "\n  %nll"),
+                testing::MatchesRegex("3: 'nn.mul' has no setting 'number(_first)?'; remove it"));
   EXPECT_EQ(said("lr 1e-3", "lr .01"),
             "8: expected a number that begins with a digit, found '.01'; write 0.01");
   EXPECT_EQ(said("20xf32", "20xfloat32"),
