@@ -287,12 +287,18 @@ FailureOr<ExpandedText> Expander::expand() {
   return std::move(out_);
 }
 
-FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context) {
+FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context, Imports imports) {
   SourceFiles files(sources, context);
-  const FailureOr<ModelParts> parts = readParts(files);
+  const FailureOr<ModelParts> parts = readParts(files, imports);
   if (failed(parts))
     return failure();
-  return Expander(files, *parts).expand();
+  FailureOr<ExpandedText> expanded = Expander(files, *parts).expand();
+  if (failed(expanded))
+    return failure();
+  // Each file was checked alone. The parser reads all of them as one text, with numbers for constants.
+  if (const std::optional<TextProblem> problem = findBadText(expanded->text()))
+    return files.errorAt(expanded->placeOf(offsetOf(*problem, expanded->text())), problem->message);
+  return expanded;
 }
 
 // --- Texts for other parsers ---

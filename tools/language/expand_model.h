@@ -42,7 +42,8 @@ private:
 ///   * `let width = 576` vanishes. `$width` and `$(width / 2)` are replaced by numbers.
 ///   * `nn.block @layer<window>` is copied once for each set of numbers with which it is used.
 /// Errors, and texts that MLIR's parser would misread (text_check.h), are reported at their places.
-llvm::FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context);
+llvm::FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                          Imports imports = Imports::Read);
 
 /// Returns a text of the same length for a parser that does not know what expandModel() replaces. Each token
 /// keeps its place. Constants are replaced by a number, all else by blanks.

@@ -32,7 +32,7 @@ std::nullopt_t ExpressionReader::fail(size_t offset, const llvm::Twine &message)
 char ExpressionReader::peek() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
     ++at_;
-  return at_ == text_.size() || text_.substr(at_).starts_with("//") ? '\0' : text_[at_];
+  return at_ >= text_.size() || text_.substr(at_).starts_with("//") ? '\0' : text_[at_];
 }
 
 std::optional<ConstantValue> ExpressionReader::read() {
@@ -116,7 +116,9 @@ std::optional<ConstantValue> ExpressionReader::readNested() {
   if (first == '(') {
     ++at_;
     std::optional<ConstantValue> value = readSum();
-    if (value && peek() != ')')
+    if (!value)
+      return std::nullopt;
+    if (peek() != ')')
       return fail(at_, "expected an operator or ')', found " + TextPosition(text_, at_).describe());
     ++at_;
     return value;

@@ -33,13 +33,14 @@ constexpr size_t kMaxImports = 100;
 
 class PartsReader {
 public:
-  explicit PartsReader(SourceFiles &files) : files_(files) {}
+  PartsReader(SourceFiles &files, Imports imports) : files_(files), imports_(imports) {}
 
   FailureOr<ModelParts> read();
 
 private:
   LogicalResult definedTwice(const Twine &what, SourcePlace place, SourcePlace first);
   LogicalResult expectSign(StringRef sign, SourcePlace place, const Twine &after);
+  LogicalResult missingBrace(SourcePlace place);
   LogicalResult checkLineEnd(SourcePlace place, StringRef what);
   LogicalResult checkText(unsigned buffer);
 
@@ -53,6 +54,7 @@ private:
   LogicalResult findEnd(BlockTemplate &block);
 
   SourceFiles &files_;
+  Imports imports_;
   ModelParts parts_;
   std::map<StringRef, SourcePlace> blocks_; ///< all blocks, by name
   std::vector<unsigned> loading_;           ///< files of which each imports the next, from the main one on
@@ -130,6 +132,13 @@ LogicalResult PartsReader::expectSign(StringRef sign, SourcePlace place, const T
                         "expected '" + sign + "' after " + after + ", found " + files_.describe(place));
 }
 
+/// Reports that a brace is missing before a place.
+LogicalResult PartsReader::missingBrace(SourcePlace place) {
+  const TextPosition position(files_.textOf(place.buffer), place.offset);
+  const SyntaxError error = explainSyntaxError("expected '{' to begin a region", position, files_.context());
+  return files_.errorAt({place.buffer, error.offset.value_or(position.offset())}, error.text);
+}
+
 /// Fails unless nothing but a comment follows on the line.
 LogicalResult PartsReader::checkLineEnd(SourcePlace place, StringRef what) {
   const StringRef text = files_.textOf(place.buffer);
@@ -188,6 +197,8 @@ FailureOr<size_t> PartsReader::readImport(SourcePlace place) {
 
 /// Loads the file `path`, which is relative to the file of `place`, unless it was loaded before.
 LogicalResult PartsReader::import(SourcePlace place, StringRef path) {
+  if (imports_ == Imports::Refuse)
+    return files_.errorAt(place, "cannot import: this text may not read files");
   const std::filesystem::path file =
       std::filesystem::path(files_.nameOf(place.buffer).str()).parent_path() / path.str();
   const std::string canonical = canonicalPath(file);
@@ -254,12 +265,8 @@ LogicalResult PartsReader::findEnd(BlockTemplate &block) {
     const Sign sign = signs.next();
     if (sign.kind == Sign::Let || sign.kind == Sign::Import)
       return files_.errorAt({buffer, sign.begin}, "expected this line outside of braces, above the block");
-    if (sign.kind == Sign::Block || sign.kind == Sign::End) {
-      const TextPosition position(text, sign.begin);
-      const SyntaxError error =
-          explainSyntaxError("expected '{' to begin a region", position, files_.context());
-      return files_.errorAt({buffer, error.offset.value_or(position.offset())}, error.text);
-    }
+    if (sign.kind == Sign::Block || sign.kind == Sign::End)
+      return missingBrace({buffer, sign.begin});
     if (sign.kind != Sign::Close || signs.depth() > 0)
       continue;
     block.end = sign.end;
@@ -329,6 +336,8 @@ LogicalResult PartsReader::load(unsigned buffer) {
     signs.skipTo(begin);
   }
   addChunk(text.size());
+  if (signs.depth() > 0)
+    return missingBrace({buffer, text.size()});
   loading_.pop_back();
   return success();
 }
@@ -340,6 +349,8 @@ FailureOr<ModelParts> PartsReader::read() {
   return std::move(parts_);
 }
 
-FailureOr<ModelParts> readParts(SourceFiles &files) { return PartsReader(files).read(); }
+FailureOr<ModelParts> readParts(SourceFiles &files, Imports imports) {
+  return PartsReader(files, imports).read();
+}
 
 } // namespace trainc

@@ -98,10 +98,10 @@ auto runTranslated(MLIRContext &context, Translate translate, Work work) {
 
 } // namespace
 
-OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context) {
+OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context, Imports imports) {
   for (StringRef dialect : {"nn", "train"})
     context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
-  const FailureOr<ExpandedText> expanded = expandModel(sources, context);
+  const FailureOr<ExpandedText> expanded = expandModel(sources, context, imports);
   if (failed(expanded))
     return nullptr;
   llvm::SourceMgr parsed;

@@ -17,6 +17,9 @@ struct SourcePlace {
   size_t offset;
 };
 
+/// Whether a text may import files. Texts of fuzzers must not, because a path may name any file.
+enum class Imports { Read, Refuse };
+
 /// Returns the file, line and column of a place.
 mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePlace place,
                                 mlir::MLIRContext &context);

@@ -105,6 +105,9 @@ TEST(ExpandModel, Arithmetic) {
   EXPECT_EQ(valueOf("-9223372036854775808 / -1"),
             "m.mlir:3:34: expected a whole number from -9223372036854775808 to 9223372036854775807, found "
             "-9223372036854775808 / -1");
+  EXPECT_THAT(valueOf(std::string(98, '(') + "six six"), HasSubstr("found 'six'"));
+  EXPECT_THAT(valueOf(std::string(98, '(') + "seven"), HasSubstr("there is no constant 'seven'"));
+  EXPECT_THAT(valueOf(std::string(98, '(')), HasSubstr("found the end of the line"));
   for (const char *each : {"9223372036854775807 + 1", "-9223372036854775807 - 2", "4611686018427387904 * 2",
                            "-(-9223372036854775808)"})
     EXPECT_THAT(valueOf(each), HasSubstr("expected a whole number from -9223372036854775808 to "));
@@ -160,6 +163,19 @@ TEST(ExpandModel, MistakesInUses) {
             "m.mlir:2:13: arithmetic on constants is written in parentheses, as in $(width / 2)");
   EXPECT_EQ(said("let a = 3\nto $(a"),
             "m.mlir:2:7: expected ')' after an expression, found the end of the file");
+}
+
+TEST(ExpandModel, NumbersThatTheParserWouldChange) {
+  EXPECT_EQ(said("let a = 255\n{k = $a : i8}"),
+            "m.mlir:2:6: expected a whole number from -128 to 127, found 255");
+  EXPECT_EQ(said("let a = 255\n{k = -$(a) : i8}"),
+            "m.mlir:2:7: expected a whole number from -128 to 127, found -255");
+  EXPECT_EQ(
+      said("let z = 1e-50\n{k = $z : f32}"),
+      "m.mlir:2:6: expected a number of f32, found 1.0e-50, which is 0 there; write 0, or a larger number");
+  EXPECT_EQ(said("nn.block @b<n>() { $n : i8 }\n@b<n = 128>"),
+            "m.mlir:1:20: expected a whole number from -128 to 127, found 128");
+  EXPECT_EQ(textOf("let a = 255\n{k = $a : ui8, l = $a : i16}"), "\n{k = 255 : ui8, l = 255 : i16}");
 }
 
 constexpr llvm::StringRef kBlock = "nn.block @b<n, m = 2>(%x: tensor<$(n)xf32>) {\n  f {$m} $n\n}\n";
@@ -285,6 +301,26 @@ TEST_F(Import, Mistakes) {
   EXPECT_THAT(
       expand("let c = 1\nimport \"c.mlir\"").messages,
       ElementsAre("c.mlir:1:5: constant 'c' is defined twice", "m.mlir:1:5: the first definition is here"));
+}
+
+/// The parser recurses into brackets of all files together, and into aliases of files that came before.
+TEST_F(Import, BracketsAreCountedAcrossFiles) {
+  const std::string open(300, '['), close(300, ']');
+  write("open.mlir", "#n = " + open + "\n");
+  EXPECT_THAT(expand("#m = " + open + "\nimport \"open.mlir\"\n").messages,
+              ElementsAre("open.mlir:1:206: brackets are nested more than 500 deep"));
+  write("alias.mlir", "#n = " + open + "1" + close + "\n");
+  EXPECT_THAT(expand("import \"alias.mlir\"\n#m = " + open + "#n" + close + "\n").messages,
+              ElementsAre("m.mlir:2:308: brackets are nested more than 500 deep"));
+  EXPECT_THAT(expand("import \"alias.mlir\"\n#m = [#n]\n").messages, ElementsAre());
+}
+
+TEST_F(Import, UnclosedBraces) {
+  write("a.mlir", "nn.block @a() {\n");
+  EXPECT_THAT(
+      expand("import \"a.mlir\"\nnn.block @b() {\n}\n").messages,
+      ElementsAre("a.mlir:2:1: expected '}', found the end of the file; nothing closes the '{' of line 1, "
+                  "`nn.block @a() {`"));
 }
 
 TEST(ExpandModel, MasksKeepPlaces) {
