@@ -21,6 +21,8 @@ public:
   /// Returns the place of the character at `offset`. All characters of a constant's number have the place of
   /// the constant's use.
   SourcePlace placeOf(size_t offset) const;
+  /// Returns the text at `offset` that replaces what an author wrote; empty if the author wrote the text.
+  llvm::StringRef replacementAt(size_t offset) const;
   /// Appends a part of a buffer, which begins at `place`.
   void copy(llvm::StringRef text, SourcePlace place);
   /// Appends a text that replaces what is written at `place`.

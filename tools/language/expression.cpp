@@ -111,6 +111,10 @@ std::optional<ConstantValue> ExpressionReader::readNested() {
     if (llvm::isDigit(peek()))
       return readNumber(/*isNegative=*/true);
     const std::optional<ConstantValue> value = readFactor();
+    if (value && !value->whole) {
+      StringRef magnitude = value->text;
+      return ConstantValue{std::nullopt, ((magnitude.consume_front("-") ? "" : "-") + magnitude).str()};
+    }
     return value ? apply('-', begin, ConstantValue::ofWhole(0), *value) : std::nullopt;
   }
   if (first == '(') {

@@ -7,6 +7,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <optional>
 #include <string>
 
 namespace trainc {
@@ -54,6 +55,8 @@ private:
 size_t skipBlanks(llvm::StringRef text, size_t at);
 /// Returns the offset of the first character from `at` on that is neither blank nor the end of a line.
 size_t skipSpace(llvm::StringRef text, size_t at);
+/// Returns the offset of the `<` that follows an offset, maybe after blanks; nothing if none does.
+std::optional<size_t> angleAfter(llvm::StringRef text, size_t at);
 /// Returns the word at an offset; empty if there is none.
 llvm::StringRef wordAt(llvm::StringRef text, size_t at);
 

@@ -113,8 +113,8 @@ TEST(ExpandModel, Arithmetic) {
     EXPECT_THAT(valueOf(each), HasSubstr("expected a whole number from -9223372036854775808 to "));
   EXPECT_EQ(valueOf("eps * 2"), "m.mlir:3:17: expected whole numbers on both sides of '*', found 1.0e-5; "
                                 "numbers with a point are not computed with");
-  EXPECT_EQ(valueOf("-eps"), "m.mlir:3:13: expected whole numbers on both sides of '-', found 1.0e-5; "
-                             "numbers with a point are not computed with");
+  EXPECT_EQ(valueOf("-eps"), "-1.0e-5");
+  EXPECT_EQ(valueOf("-(- -eps)"), "-1.0e-5");
   EXPECT_EQ(valueOf("6 six"),
             "m.mlir:3:15: expected the end of the line after the value of a constant, found 'six'");
   EXPECT_EQ(valueOf("6six"), "m.mlir:3:13: expected a number, found '6six'");
@@ -157,6 +157,13 @@ TEST(ExpandModel, MistakesInUses) {
   EXPECT_EQ(said("let a = 3\nto $(a)$a"), "m.mlir:2:8: expected a blank after the constant");
   for (const char *text : {"let a = 3\nto $a$a", "let a = 3\nto $a.5"})
     EXPECT_EQ(said(text), "m.mlir:2:6: expected a blank after the constant");
+  EXPECT_EQ(
+      said("let a = -3\nto -$a"),
+      "m.mlir:2:5: expected a positive number after '-', found -3; write $(-name), which is the negative "
+      "of any number");
+  EXPECT_EQ(textOf("let a = -3\nto $(-a)"), "\nto 3");
+  EXPECT_EQ(said("let a = 3\rto $a"),
+            "m.mlir:1:10: expected the end of the line after the value of a constant, found 'to'");
   EXPECT_EQ(said("let a = 3\nto (%x)$a"), "m.mlir:2:8: expected a blank before the constant");
   EXPECT_EQ(said("let a = 3\nto $(a)5"), "m.mlir:2:8: expected a blank after the constant");
   EXPECT_EQ(said("let a = 3\nto $a / 2 $a/2"),
@@ -191,6 +198,32 @@ TEST(ExpandModel, BlocksAreCopiedForTheirConstants) {
             "\nnn.block @\"b<n = 2, m = 2>\"(%x: tensor<2xf32>) {\n  f {2} 2\n}");
   EXPECT_EQ(textOf("nn.block @d<k = 1.5>() { $k }\n@d"),
             "\n@\"d<k = 1.5>\"\nnn.block @\"d<k = 1.5>\"() { 1.5 }");
+}
+
+TEST(ExpandModel, HeadingsOfBlocks) {
+  EXPECT_EQ(textOf("nn.block @a() {} nn.block @b<n>() {$n} @b<n = 1>"),
+            "nn.block @a() {}  @\"b<n = 1>\"\nnn.block @\"b<n = 1>\"() {1}");
+  EXPECT_EQ(textOf("nn.block @b <n>() {$n}\n@b <n = 1>, @\"b\"<n = 1> @\"c d\""),
+            "\n@\"b<n = 1>\", @\"b<n = 1>\" @\"c d\"\nnn.block @\"b<n = 1>\"() {1}");
+  EXPECT_EQ(textOf("nn.block @\"b\"<n = 2>() {$n}\n@\"b\""), "\n@\"b<n = 2>\"\nnn.block @\"b<n = 2>\"() {2}");
+  EXPECT_EQ(textOf("nn.block @b<n>() attributes {k = $n} {\n  $n\n}\n@b<n = 1>"),
+            "\n@\"b<n = 1>\"\nnn.block @\"b<n = 1>\"() attributes {k = 1} {\n  1\n}");
+}
+
+TEST(ExpandModel, EachNumberHasOneCopy) {
+  const std::string text =
+      textOf("nn.block @b<t>() {$t}\n@b<t = 1e4>, @b<t = 10000.0>, @b<t = 1.0E4>, @b<t = 10000>");
+  EXPECT_THAT(
+      text, StartsWith("\n@\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000>\""));
+  EXPECT_EQ(llvm::StringRef(text).count("nn.block"), 2);
+}
+
+TEST(ExpandModel, UnusedBlocks) {
+  EXPECT_EQ(textOf("nn.block @b<n = 2>() {$n}"), "\nnn.block @\"b<n = 2>\"() {2}");
+  EXPECT_EQ(
+      said("nn.block @b<n = 2>() {$m}"),
+      "m.mlir:1:23: there is no constant 'm'; a line `let m = 1` before, outside of braces, defines it");
+  EXPECT_EQ(textOf("nn.block @b<n>() {$n}"), ""); // blocks for other files
 }
 
 TEST(ExpandModel, MistakesInBlocks) {
