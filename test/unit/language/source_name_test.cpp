@@ -20,7 +20,7 @@ std::string kernelName(const std::string &first, const std::string &second) {
         %b = "t.exp"(%a) : (f32) -> f32 loc()" + second + R"()
         "t.end"() : () -> ()
       }) : () -> ())",
-                                                              &context);
+                                                        &context);
   return module ? sourceName(&module->getBody()->front()) : "";
 }
 
