@@ -38,6 +38,25 @@ StringRef ExpandedText::replacementAt(size_t offset) const {
   return text().slice(std::prev(next)->begin, next == pieces_.end() ? text_.size() : next->begin);
 }
 
+std::vector<BlockCopy> ExpandedText::copiesAt(size_t offset) const {
+  std::vector<BlockCopy> found;
+  const auto after = llvm::upper_bound(copyBegins_, offset);
+  if (after == copyBegins_.begin())
+    return found;
+  for (std::optional<size_t> at = static_cast<size_t>(after - copyBegins_.begin()) - 1; at;
+       at = found.back().user)
+    found.push_back(copies_[*at]);
+  return found;
+}
+
+std::string describeUse(const BlockCopy &copy) { return "in block @" + copy.symbol + ", which is used here"; }
+
+void ExpandedText::beginCopy(BlockCopy copy, SourcePlace place) {
+  copyBegins_.push_back(text_.size());
+  put("\nnn.block @\"" + copy.symbol + "\"", place);
+  copies_.push_back(std::move(copy));
+}
+
 void ExpandedText::copy(StringRef text, SourcePlace place) {
   if (text.empty())
     return;
@@ -55,13 +74,11 @@ namespace {
 /// Bytes of an expanded text at most, as many as a file may have.
 constexpr size_t kMaxBytes = size_t{256} << 20;
 
-/// A copy of a block for some values of its constants.
+/// A copy of a block to write.
 struct Instance {
   const BlockTemplate *block;
-  std::string symbol; ///< `layer<window = 512>`
   std::vector<ConstantValue> values;
-  std::optional<size_t> user;     ///< the instance that has the first use
-  std::optional<SourcePlace> use; ///< none if nothing uses the block
+  BlockCopy copy;
 };
 
 /// Writes the text of a model's parts.
@@ -129,9 +146,9 @@ std::string symbolOf(const BlockTemplate &block, llvm::ArrayRef<ConstantValue> v
 
 mlir::InFlightDiagnostic Expander::errorAt(SourcePlace place, const Twine &message) {
   mlir::InFlightDiagnostic error = files_.errorAt(place, message);
-  for (std::optional<size_t> at = instance_; at && instances_[*at].use; at = instances_[*at].user)
-    error.attachNote(files_.locationOf(*instances_[*at].use))
-        << "in block @" << instances_[*at].symbol << ", which is used here";
+  for (std::optional<size_t> at = instance_; at; at = instances_[*at].copy.user)
+    if (const BlockCopy &copy = instances_[*at].copy; copy.use)
+      error.attachNote(files_.locationOf(*copy.use)) << describeUse(copy);
   return error;
 }
 
@@ -264,12 +281,12 @@ FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePlace pla
     values.push_back(value ? *value : *constant.defaultValue);
   }
   const std::string symbol = symbolOf(block, values);
-  for (std::optional<size_t> user = instance_; user; user = instances_[*user].user)
+  for (std::optional<size_t> user = instance_; user; user = instances_[*user].copy.user)
     if (instances_[*user].block == &block)
       return errorAt(place, "block @" + block.name + " contains itself");
   used_.insert(&block);
   if (symbols_.insert(symbol).second)
-    instances_.push_back({&block, symbol, std::move(values), instance_, place});
+    instances_.push_back({&block, std::move(values), {symbol, place, instance_}});
   out_.put("@\"" + symbol + "\"", place);
   return end;
 }
@@ -311,7 +328,7 @@ LogicalResult Expander::writeCopies(size_t &written) {
     const BlockTemplate &block = *instances_[written].block;
     instance_ = written;
     visible_ = block.visible;
-    out_.put("\nnn.block @\"" + instances_[written].symbol + "\"", block.place);
+    out_.beginCopy(instances_[written].copy, block.place);
     if (failed(write({block.place.buffer, block.body}, block.end)))
       return failure();
   }
@@ -331,7 +348,8 @@ void Expander::addUnused() {
     if (values.size() < block.constants.size())
       continue;
     used_.insert(&block);
-    instances_.push_back({&block, symbolOf(block, values), std::move(values), std::nullopt, std::nullopt});
+    BlockCopy copy{symbolOf(block, values), std::nullopt, std::nullopt};
+    instances_.push_back({&block, std::move(values), std::move(copy)});
   }
 }
 
@@ -370,9 +388,15 @@ FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext 
   if (failed(expanded))
     return failure();
   // Each file was checked alone. The parser reads all of them as one text, with numbers for constants.
-  if (const std::optional<TextProblem> problem = findBadText(expanded->text()))
-    return files.errorAt(expanded->placeOf(offsetOf(*problem, expanded->text())), problem->message);
-  return expanded;
+  const std::optional<TextProblem> problem = findBadText(expanded->text());
+  if (!problem)
+    return expanded;
+  const size_t offset = offsetOf(*problem, expanded->text());
+  mlir::InFlightDiagnostic error = files.errorAt(expanded->placeOf(offset), problem->message);
+  for (const BlockCopy &copy : expanded->copiesAt(offset))
+    if (copy.use)
+      error.attachNote(files.locationOf(*copy.use)) << describeUse(copy);
+  return failure();
 }
 
 // --- Texts for other parsers ---

@@ -42,6 +42,9 @@ public:
     Diagnostic own(locationOf(written_, {place.buffer, error.offset.value_or(place.offset)}, context_),
                    DiagnosticSeverity::Error);
     own << error.text;
+    for (const BlockCopy &copy : expanded_.copiesAt(offset))
+      if (copy.use)
+        own.attachNote(locationOf(written_, *copy.use, context_)) << describeUse(copy);
     diagnostic = std::move(own);
   }
 
