@@ -9,6 +9,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace trainc;
@@ -151,9 +152,24 @@ template <typename... Types> static void printTypes(OpAsmPrinter &printer, Opera
 
 /// Whether a number, and no value, comes next.
 static bool beginsNumber(OpAsmParser &parser) {
-  StringRef rest = parser.getCurrentLocation().getPointer(); // texts end with 0
-  rest.consume_front("-");
-  return !rest.empty() && (llvm::isDigit(rest.front()) || rest.starts_with("inf"));
+  const char *at = parser.getCurrentLocation().getPointer(); // a StringRef would measure the rest of the file
+  at += *at == '-' ? 1 : 0;
+  return llvm::isDigit(*at) || std::strncmp(at, "inf", 3) == 0;
+}
+
+/// Fails if settings in braces follow in a model's text, where elementwise ops have none. `{number = 0.5}`
+/// would be read as a number in place of an operand.
+static ParseResult rejectSettings(OpAsmParser &parser) {
+  NamedAttrList settings;
+  const SMLoc loc = parser.getCurrentLocation();
+  if (!ModelTextScope::isOpen())
+    return success();
+  if (parser.parseOptionalAttrDict(settings))
+    return failure();
+  if (settings.empty())
+    return success();
+  return parser.emitError(loc, "has no setting '")
+         << settings.begin()->getName().getValue() << "'; remove it";
 }
 
 /// Parses `%a, %b`. In a model's text one of them may be a number: `%a, 0.5`; both operands are then %a.
@@ -177,7 +193,7 @@ static ParseResult parsePair(OpAsmParser &parser, OpAsmParser::UnresolvedOperand
     return failure();
   if (number)
     (numberFirst ? lhs : rhs) = numberFirst ? rhs : lhs;
-  return success();
+  return rejectSettings(parser);
 }
 
 static void printPair(OpAsmPrinter &printer, Operation *op, Value lhs, Value rhs, FloatAttr number,

@@ -14,6 +14,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -31,6 +32,15 @@ StringRef trainc::numberPrefix(StringRef text) {
   }
   return text.drop_back(rest.size());
 }
+
+StringRef trainc::numberPrefix(const char *text) {
+  const char *end = text;
+  while (llvm::isAlnum(*end) || *end == '.' || *end == '+' || *end == '-')
+    ++end;
+  return numberPrefix(StringRef(text, static_cast<size_t>(end - text)));
+}
+
+StringRef trainc::restOfLine(const char *at) { return {at, std::strcspn(at, "\n")}; }
 
 /// Consumes an exponent that the lexer has not read as part of a float: `e5`, or `e`, `-`, `4`.
 static ParseResult consumeExponent(AsmParser &parser, StringRef number) {

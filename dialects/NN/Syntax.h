@@ -9,6 +9,12 @@ namespace trainc {
 
 /// Returns the longest prefix of `text` that is an unsigned number: digits[.digits][e[+-]digits].
 llvm::StringRef numberPrefix(llvm::StringRef text);
+/// The same for a text that ends with 0. Reads no character beyond the number and the word that it is part
+/// of.
+llvm::StringRef numberPrefix(const char *text);
+
+/// Returns the text from `at` to the end of its line. The text ends with 0.
+llvm::StringRef restOfLine(const char *at);
 
 /// Parses a number in any usual notation: `1`, `0.1`, `6e-4`, `-2.5E3`, `-inf`. MLIR's own parser accepts
 /// only `1.0` and `6.0e-4`.

@@ -16,7 +16,7 @@ using namespace trainc::train;
 
 /// Returns the text at `loc` up to a blank or one of `ends`, or a text in quotes, as it is written.
 static StringRef writtenAt(SMLoc loc, StringRef ends) {
-  const StringRef rest(loc.getPointer()); // texts end with 0
+  const StringRef rest = restOfLine(loc.getPointer());
   if (rest.starts_with("\""))
     return rest.take_front(rest.find('"', 1) + 1); // npos + 1 is 0
   return rest.take_until([&](char each) { return llvm::isSpace(each) || ends.contains(each); });
@@ -28,7 +28,7 @@ ParseResult trainc::train::refuseSign(AsmParser &parser, StringRef word) {
       failed(parser.parseOptionalLParen()))
     return success();
   // The number in `(max_norm = 1.0)`.
-  const StringRef rest(parser.getCurrentLocation().getPointer());
+  const StringRef rest = restOfLine(parser.getCurrentLocation().getPointer());
   const StringRef inner =
       *loc.getPointer() == '('
           ? rest.take_until([](char each) { return StringRef(",)}\n").contains(each); }).trim()

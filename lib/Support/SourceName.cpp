@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 #include <map>
 #include <set>
@@ -59,13 +60,19 @@ static std::string scopedKind(Operation *op, StringRef outerScope) {
 }
 
 /// Returns e.g. "nn.add and nn.exp at line 2, nn.log at line 3". Each op appears once; constants are omitted.
+/// Lines of several files name their files: "nn.add at line 2 of a.mlir".
 static std::string listMembers(Block &block, StringRef outerScope) {
-  std::map<unsigned, std::set<std::string>> byLine;
+  std::map<std::pair<StringRef, unsigned>, std::set<std::string>> byLine;
+  std::set<StringRef> files;
   for (Operation &member : block.without_terminator())
-    if (FileLineColLoc file = fileLocation(member.getLoc()); file && member.getNumOperands() > 0)
-      byLine[file.getLine()].insert(scopedKind(&member, outerScope));
-  auto atLine = [](auto &line) {
-    return llvm::join(line.second, " and ") + " at line " + std::to_string(line.first);
+    if (FileLineColLoc file = fileLocation(member.getLoc()); file && member.getNumOperands() > 0) {
+      files.insert(file.getFilename().getValue());
+      byLine[{file.getFilename().getValue(), file.getLine()}].insert(scopedKind(&member, outerScope));
+    }
+  auto atLine = [&files](auto &line) {
+    const auto [file, number] = line.first;
+    const std::string suffix = files.size() == 1 ? "" : (" of " + llvm::sys::path::filename(file)).str();
+    return llvm::join(line.second, " and ") + " at line " + std::to_string(number) + suffix;
   };
   return llvm::join(llvm::map_range(byLine, atLine), ", ");
 }

@@ -343,6 +343,23 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(found["range"]["start"]["line"], 1)
             self.assertRegex(found["message"], r"/block.mlir:\d+:8: 'nn.gleu' is unknown; did you mean 'nn.gelu'\?")
 
+    def test_imports_of_imports(self):
+        """Files of one name in two folders; the line of the text leads to the file, and notes are in files of their own."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a", "b"):
+                Path(folder, name).mkdir()
+                Path(folder, name, "sizes.mlir").write_text(f"let {name} = 3\n")
+            Path(folder, "b", "sizes.mlir").write_text('import "more.mlir"\n')
+            Path(folder, "b", "more.mlir").write_text("let b = 3\nlet a = 4\n")
+            main = f'import "a/sizes.mlir"\n// import "b/sizes.mlir"\nimport "b/sizes.mlir"\nnn.model{self.text.split("nn.model", 1)[1]}'
+            [found] = self.client.open(f"file://{folder}/m.mlir", main)
+            self.assertEqual(found["range"]["start"]["line"], 2)
+            self.assertRegex(found["message"], "/b/more.mlir:2:5: constant 'a' is defined twice")
+            [note] = found["relatedInformation"]
+            self.assertEqual(note["message"], "the first definition is here")
+            self.assertRegex(note["location"]["uri"], "/a/sizes.mlir$")
+            self.assertEqual(note["location"]["range"]["start"], {"line": 0, "character": 4})
+
     def test_second_results(self):
         """A model that generates with the log-sum-exp of attention."""
         self.assertEqual(self.client.open("file:///lse.mlir", LOG_SUM_EXP), [])

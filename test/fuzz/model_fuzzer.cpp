@@ -3,14 +3,14 @@
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Passes.h"
+#include "tools/language/parse_model.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
-#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::DialectRegistry registry;
@@ -21,9 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     complained |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
     return mlir::success();
   });
-  std::string text(reinterpret_cast<const char *>(data), size); // the lexer reads up to a terminating zero
-  mlir::ParserConfig config(&context);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, config);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy({reinterpret_cast<const char *>(data), size}, "model.mlir"),
+      llvm::SMLoc());
+  auto module = trainc::parseModel(sources, context, trainc::Imports::Refuse);
   bool accepted = bool(module);
   if (accepted) {
     mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());

@@ -9,7 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <set>
 
 using llvm::failure;
 using llvm::FailureOr;
@@ -29,6 +30,33 @@ SourcePlace ExpandedText::placeOf(size_t offset) const {
   return {piece.place.buffer, piece.place.offset + (piece.isCopy ? offset - piece.begin : 0)};
 }
 
+StringRef ExpandedText::replacementAt(size_t offset) const {
+  const auto next =
+      llvm::upper_bound(pieces_, offset, [](size_t at, const Piece &piece) { return at < piece.begin; });
+  if (next == pieces_.begin() || std::prev(next)->isCopy)
+    return {};
+  return text().slice(std::prev(next)->begin, next == pieces_.end() ? text_.size() : next->begin);
+}
+
+std::vector<BlockCopy> ExpandedText::copiesAt(size_t offset) const {
+  std::vector<BlockCopy> found;
+  const auto after = llvm::upper_bound(copyBegins_, offset);
+  if (after == copyBegins_.begin())
+    return found;
+  for (std::optional<size_t> at = static_cast<size_t>(after - copyBegins_.begin()) - 1; at;
+       at = found.back().user)
+    found.push_back(copies_[*at]);
+  return found;
+}
+
+std::string describeUse(const BlockCopy &copy) { return "in block @" + copy.symbol + ", which is used here"; }
+
+void ExpandedText::beginCopy(BlockCopy copy, SourcePlace place) {
+  copyBegins_.push_back(text_.size());
+  put("\nnn.block @\"" + copy.symbol + "\"", place);
+  copies_.push_back(std::move(copy));
+}
+
 void ExpandedText::copy(StringRef text, SourcePlace place) {
   if (text.empty())
     return;
@@ -46,13 +74,11 @@ namespace {
 /// Bytes of an expanded text at most, as many as a file may have.
 constexpr size_t kMaxBytes = size_t{256} << 20;
 
-/// A copy of a block for some values of its constants.
+/// A copy of a block to write.
 struct Instance {
   const BlockTemplate *block;
-  std::string symbol; ///< `layer<window = 512>`
   std::vector<ConstantValue> values;
-  std::optional<size_t> user; ///< the instance that has the first use
-  SourcePlace use;
+  BlockCopy copy;
 };
 
 /// Writes the text of a model's parts.
@@ -71,6 +97,9 @@ private:
   std::optional<ConstantValue> evaluate(unsigned buffer, size_t &at);
 
   LogicalResult write(SourcePlace from, size_t end);
+  LogicalResult writeCopies(size_t &written);
+  void addUnused();
+  void warnOfUnused() const;
   FailureOr<size_t> writeConstant(SourcePlace place);
   FailureOr<size_t> writeUse(const BlockTemplate &block, SourcePlace place, size_t at);
   FailureOr<size_t> readValues(const BlockTemplate &block, unsigned buffer, size_t at,
@@ -79,7 +108,8 @@ private:
   const SourceFiles &files_;
   const ModelParts &parts_;
   std::vector<Instance> instances_;
-  std::map<std::string, size_t> instanceOf_; ///< by symbol
+  std::set<std::string> symbols_; ///< of the instances
+  std::set<const BlockTemplate *> used_;
   ExpandedText out_;
 
   size_t visible_ = 0;             ///< number of file-level constants that the text in progress may use
@@ -91,15 +121,34 @@ StringRef constantNameAt(StringRef text, size_t at) {
   return text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// Returns one text for all spellings of a number with a point: `10000.0` for `1e4`. A whole number is
+/// another value, because keys of exported dictionaries have its type. The check of the expanded text reports
+/// numbers that f64 does not hold.
+std::string keyOf(const ConstantValue &value) {
+  double number = 0;
+  if (value.whole || StringRef(value.text).getAsDouble(number) || !std::isfinite(number) || number == 0)
+    return value.text;
+  const std::string key = formatNumber(number);
+  return StringRef(key).find_first_of(".e") == StringRef::npos ? key + ".0" : key;
+}
+
+/// Returns the name of the copy of a block for some values of its constants.
+std::string symbolOf(const BlockTemplate &block, llvm::ArrayRef<ConstantValue> values) {
+  std::string settings;
+  for (const auto &[constant, value] : llvm::zip_equal(block.constants, values))
+    settings += (settings.empty() ? "" : ", ") + constant.name.str() + " = " + keyOf(value);
+  return (block.name + "<" + settings + ">").str();
+}
+
 } // namespace
 
 // --- Errors ---
 
 mlir::InFlightDiagnostic Expander::errorAt(SourcePlace place, const Twine &message) {
   mlir::InFlightDiagnostic error = files_.errorAt(place, message);
-  for (std::optional<size_t> at = instance_; at; at = instances_[*at].user)
-    error.attachNote(files_.locationOf(instances_[*at].use))
-        << "in block @" << instances_[*at].symbol << ", which is used here";
+  for (std::optional<size_t> at = instance_; at; at = instances_[*at].copy.user)
+    if (const BlockCopy &copy = instances_[*at].copy; copy.use)
+      error.attachNote(files_.locationOf(*copy.use)) << describeUse(copy);
   return error;
 }
 
@@ -174,6 +223,9 @@ FailureOr<size_t> Expander::writeConstant(SourcePlace place) {
   }
   if (failed(checkNeighbours(place, at)))
     return failure();
+  if (StringRef(value->text).starts_with("-") && text.take_front(place.offset).rtrim(" \t").ends_with("-"))
+    return errorAt(place, "expected a positive number after '-', found " + value->text +
+                              "; write $(-name), which is the negative of any number");
   out_.put(value->text, place);
   return at;
 }
@@ -217,25 +269,24 @@ FailureOr<size_t> Expander::readValues(const BlockTemplate &block, unsigned buff
 FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePlace place, size_t at) {
   std::vector<std::optional<ConstantValue>> given(block.constants.size());
   FailureOr<size_t> end = at;
-  if (files_.textOf(place.buffer).substr(at).starts_with("<"))
-    end = readValues(block, place.buffer, at, given);
+  if (const std::optional<size_t> constants = angleAfter(files_.textOf(place.buffer), at))
+    end = readValues(block, place.buffer, *constants, given);
   if (failed(end))
     return failure();
   std::vector<ConstantValue> values;
-  std::string symbol;
   for (const auto &[constant, value] : llvm::zip_equal(block.constants, given)) {
     if (!value && !constant.defaultValue)
       return errorAt(place, "block @" + block.name + " needs a number for '" + constant.name + "', as in @" +
                                 block.name + "<" + constant.name + " = 1>");
     values.push_back(value ? *value : *constant.defaultValue);
-    symbol += (symbol.empty() ? "" : ", ") + constant.name.str() + " = " + values.back().text;
   }
-  symbol = (block.name + "<" + symbol + ">").str();
-  for (std::optional<size_t> user = instance_; user; user = instances_[*user].user)
+  const std::string symbol = symbolOf(block, values);
+  for (std::optional<size_t> user = instance_; user; user = instances_[*user].copy.user)
     if (instances_[*user].block == &block)
       return errorAt(place, "block @" + block.name + " contains itself");
-  if (instanceOf_.try_emplace(symbol, instances_.size()).second)
-    instances_.push_back({&block, symbol, std::move(values), instance_, place});
+  used_.insert(&block);
+  if (symbols_.insert(symbol).second)
+    instances_.push_back({&block, std::move(values), {symbol, place, instance_}});
   out_.put("@\"" + symbol + "\"", place);
   return end;
 }
@@ -250,7 +301,7 @@ LogicalResult Expander::write(SourcePlace from, size_t end) {
     const SourcePlace place{buffer, sign.begin};
     const auto block = parts_.templates.find(sign.name);
     const bool isUse = sign.kind == Sign::Symbol && block != parts_.templates.end();
-    if (sign.kind == Sign::Symbol && !isUse && text.substr(sign.end).starts_with("<"))
+    if (sign.kind == Sign::Symbol && !isUse && angleAfter(text, sign.end))
       return errorAt(place, "@" + sign.name +
                                 " has no constants; a block with constants is written `nn.block @" +
                                 sign.name + "<window>(...)`");
@@ -270,45 +321,97 @@ LogicalResult Expander::write(SourcePlace from, size_t end) {
   return success();
 }
 
+/// Writes the copies of blocks from `written` on, and moves `written` after them. Copies may use further
+/// ones.
+LogicalResult Expander::writeCopies(size_t &written) {
+  for (; written < instances_.size(); ++written) {
+    const BlockTemplate &block = *instances_[written].block;
+    instance_ = written;
+    visible_ = block.visible;
+    out_.beginCopy(instances_[written].copy, block.place);
+    if (failed(write({block.place.buffer, block.body}, block.end)))
+      return failure();
+  }
+  instance_ = std::nullopt;
+  return success();
+}
+
+/// Copies blocks that nothing uses, if all of their constants have defaults, so that the parser checks them.
+void Expander::addUnused() {
+  for (const auto &[name, block] : parts_.templates) {
+    if (used_.contains(&block))
+      continue;
+    std::vector<ConstantValue> values;
+    for (const BlockConstant &constant : block.constants)
+      if (constant.defaultValue)
+        values.push_back(*constant.defaultValue);
+    if (values.size() < block.constants.size())
+      continue;
+    used_.insert(&block);
+    BlockCopy copy{symbolOf(block, values), std::nullopt, std::nullopt};
+    instances_.push_back({&block, std::move(values), std::move(copy)});
+  }
+}
+
+/// Warns of blocks in the main file that nothing uses, if it has a model. Their text is not parsed.
+void Expander::warnOfUnused() const {
+  if (!out_.text().contains("nn.model"))
+    return;
+  for (const auto &[name, block] : parts_.templates)
+    if (!used_.contains(&block) && block.place.buffer == files_.main())
+      mlir::emitWarning(files_.locationOf(block.place))
+          << "block @" << name << " is not used, so its text is not checked";
+}
+
 FailureOr<ExpandedText> Expander::expand() {
   for (const Chunk &chunk : parts_.chunks) {
     visible_ = chunk.visible;
     if (failed(write(chunk.place, chunk.end)))
       return failure();
   }
-  for (size_t index = 0; index < instances_.size(); ++index) { // copies may use further ones
-    const BlockTemplate &block = *instances_[index].block;
-    instance_ = index;
-    visible_ = block.visible;
-    out_.put("\nnn.block @\"" + instances_[index].symbol + "\"", block.place);
-    if (failed(write({block.place.buffer, block.body}, block.end)))
-      return failure();
-  }
+  size_t written = 0;
+  if (failed(writeCopies(written)))
+    return failure();
+  addUnused();
+  if (failed(writeCopies(written)))
+    return failure();
+  warnOfUnused();
   return std::move(out_);
 }
 
-FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context) {
+FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context, Imports imports) {
   SourceFiles files(sources, context);
-  const FailureOr<ModelParts> parts = readParts(files);
+  const FailureOr<ModelParts> parts = readParts(files, imports);
   if (failed(parts))
     return failure();
-  return Expander(files, *parts).expand();
+  FailureOr<ExpandedText> expanded = Expander(files, *parts).expand();
+  if (failed(expanded))
+    return failure();
+  // Each file was checked alone. The parser reads all of them as one text, with numbers for constants.
+  const std::optional<TextProblem> problem = findBadText(expanded->text());
+  if (!problem)
+    return expanded;
+  const size_t offset = offsetOf(*problem, expanded->text());
+  mlir::InFlightDiagnostic error = files.errorAt(expanded->placeOf(offset), problem->message);
+  for (const BlockCopy &copy : expanded->copiesAt(offset))
+    if (copy.use)
+      error.attachNote(files.locationOf(*copy.use)) << describeUse(copy);
+  return failure();
 }
 
 // --- Texts for other parsers ---
 
 /// Returns the offset after the expression of a `$` at `at`.
 static size_t constantEnd(StringRef text, size_t at) {
-  const StringRef line = text.substr(at).take_until([](char c) { return c == '\n'; });
-  if (!line.starts_with("$("))
+  if (!text.substr(at).starts_with("$("))
     return at + 1 + constantNameAt(text, at + 1).size();
   int depth = 0;
-  for (const auto &[index, character] : llvm::enumerate(line)) {
-    depth += character == '(' ? 1 : character == ')' ? -1 : 0;
-    if (index > 0 && depth == 0)
-      return at + index + 1;
+  for (++at; at < text.size() && text[at] != '\n'; ++at) {
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth == 0)
+      return at + 1;
   }
-  return at + line.size();
+  return at;
 }
 
 std::string maskExpansions(StringRef text) {
@@ -328,8 +431,8 @@ std::string maskExpansions(StringRef text) {
       const size_t end = constantEnd(text, sign.begin);
       blank(sign.begin, end);
       masked[end - 1] = '1';
-    } else if (isName && text.substr(sign.end).starts_with("<")) {
-      const size_t close = text.find_first_of(">{}", sign.end);
+    } else if (isName && angleAfter(text, sign.end)) {
+      const size_t close = text.find_first_of(">{}@", sign.end);
       if (close != StringRef::npos && text[close] == '>')
         blank(sign.end, close + 1);
     }
@@ -341,7 +444,7 @@ std::optional<TextProblem> findExpansion(StringRef text) {
   SignReader signs(text, 0);
   for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
     const bool isLine = (sign.kind == Sign::Let || sign.kind == Sign::Import) && signs.depth() == 0;
-    const bool isBlock = sign.kind == Sign::Block && text.substr(sign.end).starts_with("<");
+    const bool isBlock = sign.kind == Sign::Block && angleAfter(text, sign.end);
     if (!isLine && !isBlock)
       continue;
     const StringRef before = text.take_front(sign.begin);

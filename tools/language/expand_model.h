@@ -9,10 +9,21 @@
 #include "llvm/Support/LogicalResult.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace trainc {
+
+/// A copy of a block for some values of its constants.
+struct BlockCopy {
+  std::string symbol;             ///< `layer<window = 512>`
+  std::optional<SourcePlace> use; ///< the first use; none if nothing uses the block
+  std::optional<size_t> user;     ///< index of the copy that has the first use; none outside of copies
+};
+
+/// Returns the note of a message about a copy, at its use.
+std::string describeUse(const BlockCopy &copy);
 
 /// A text that MLIR's parser knows, and the places where its parts are written.
 class ExpandedText {
@@ -21,6 +32,13 @@ public:
   /// Returns the place of the character at `offset`. All characters of a constant's number have the place of
   /// the constant's use.
   SourcePlace placeOf(size_t offset) const;
+  /// Returns the text at `offset` that replaces what an author wrote; empty if the author wrote the text.
+  llvm::StringRef replacementAt(size_t offset) const;
+  /// Returns the copies of blocks that the text at `offset` is in: the copy itself, the copy that uses it,
+  /// and so on.
+  std::vector<BlockCopy> copiesAt(size_t offset) const;
+  /// Appends the heading of a copy, which is written at `place`. The text that follows belongs to the copy.
+  void beginCopy(BlockCopy copy, SourcePlace place);
   /// Appends a part of a buffer, which begins at `place`.
   void copy(llvm::StringRef text, SourcePlace place);
   /// Appends a text that replaces what is written at `place`.
@@ -34,7 +52,9 @@ private:
   };
 
   std::string text_;
-  std::vector<Piece> pieces_; ///< by begin
+  std::vector<Piece> pieces_;      ///< by begin
+  std::vector<BlockCopy> copies_;  ///< in the order of their text
+  std::vector<size_t> copyBegins_; ///< offsets of the copies
 };
 
 /// Expands the main buffer of `sources`. Adds a buffer for each imported file.
@@ -42,7 +62,8 @@ private:
 ///   * `let width = 576` vanishes. `$width` and `$(width / 2)` are replaced by numbers.
 ///   * `nn.block @layer<window>` is copied once for each set of numbers with which it is used.
 /// Errors, and texts that MLIR's parser would misread (text_check.h), are reported at their places.
-llvm::FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context);
+llvm::FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                          Imports imports = Imports::Read);
 
 /// Returns a text of the same length for a parser that does not know what expandModel() replaces. Each token
 /// keeps its place. Constants are replaced by a number, all else by blanks.

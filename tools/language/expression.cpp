@@ -32,7 +32,7 @@ std::nullopt_t ExpressionReader::fail(size_t offset, const llvm::Twine &message)
 char ExpressionReader::peek() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
     ++at_;
-  return at_ == text_.size() || text_.substr(at_).starts_with("//") ? '\0' : text_[at_];
+  return at_ >= text_.size() || text_.substr(at_).starts_with("//") ? '\0' : text_[at_];
 }
 
 std::optional<ConstantValue> ExpressionReader::read() {
@@ -111,12 +111,18 @@ std::optional<ConstantValue> ExpressionReader::readNested() {
     if (llvm::isDigit(peek()))
       return readNumber(/*isNegative=*/true);
     const std::optional<ConstantValue> value = readFactor();
+    if (value && !value->whole) {
+      StringRef magnitude = value->text;
+      return ConstantValue{std::nullopt, ((magnitude.consume_front("-") ? "" : "-") + magnitude).str()};
+    }
     return value ? apply('-', begin, ConstantValue::ofWhole(0), *value) : std::nullopt;
   }
   if (first == '(') {
     ++at_;
     std::optional<ConstantValue> value = readSum();
-    if (value && peek() != ')')
+    if (!value)
+      return std::nullopt;
+    if (peek() != ')')
       return fail(at_, "expected an operator or ')', found " + TextPosition(text_, at_).describe());
     ++at_;
     return value;

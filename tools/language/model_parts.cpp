@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <filesystem>
 
@@ -33,13 +34,14 @@ constexpr size_t kMaxImports = 100;
 
 class PartsReader {
 public:
-  explicit PartsReader(SourceFiles &files) : files_(files) {}
+  PartsReader(SourceFiles &files, Imports imports) : files_(files), imports_(imports) {}
 
   FailureOr<ModelParts> read();
 
 private:
   LogicalResult definedTwice(const Twine &what, SourcePlace place, SourcePlace first);
   LogicalResult expectSign(StringRef sign, SourcePlace place, const Twine &after);
+  LogicalResult missingBrace(SourcePlace place);
   LogicalResult checkLineEnd(SourcePlace place, StringRef what);
   LogicalResult checkText(unsigned buffer);
 
@@ -53,6 +55,7 @@ private:
   LogicalResult findEnd(BlockTemplate &block);
 
   SourceFiles &files_;
+  Imports imports_;
   ModelParts parts_;
   std::map<StringRef, SourcePlace> blocks_; ///< all blocks, by name
   std::vector<unsigned> loading_;           ///< files of which each imports the next, from the main one on
@@ -130,12 +133,19 @@ LogicalResult PartsReader::expectSign(StringRef sign, SourcePlace place, const T
                         "expected '" + sign + "' after " + after + ", found " + files_.describe(place));
 }
 
+/// Reports that a brace is missing before a place.
+LogicalResult PartsReader::missingBrace(SourcePlace place) {
+  const TextPosition position(files_.textOf(place.buffer), place.offset);
+  const SyntaxError error = explainSyntaxError("expected '{' to begin a region", position, files_.context());
+  return files_.errorAt({place.buffer, error.offset.value_or(position.offset())}, error.text);
+}
+
 /// Fails unless nothing but a comment follows on the line.
 LogicalResult PartsReader::checkLineEnd(SourcePlace place, StringRef what) {
   const StringRef text = files_.textOf(place.buffer);
   const size_t at = skipBlanks(text, place.offset);
   const StringRef rest = text.substr(at);
-  if (rest.empty() || rest[0] == '\n' || rest[0] == '\r' || rest.starts_with("//"))
+  if (rest.empty() || rest[0] == '\n' || rest.starts_with("\r\n") || rest.starts_with("//"))
     return success();
   return files_.errorAt({place.buffer, at}, "expected the end of the line after " + what + ", found " +
                                                 files_.describe({place.buffer, at}));
@@ -188,6 +198,8 @@ FailureOr<size_t> PartsReader::readImport(SourcePlace place) {
 
 /// Loads the file `path`, which is relative to the file of `place`, unless it was loaded before.
 LogicalResult PartsReader::import(SourcePlace place, StringRef path) {
+  if (imports_ == Imports::Refuse)
+    return files_.errorAt(place, "cannot import: this text may not read files");
   const std::filesystem::path file =
       std::filesystem::path(files_.nameOf(place.buffer).str()).parent_path() / path.str();
   const std::string canonical = canonicalPath(file);
@@ -218,6 +230,7 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
   const unsigned buffer = block.place.buffer;
   const StringRef text = files_.textOf(buffer);
   const std::string ofBlock = (" of block @" + block.name).str();
+  llvm::StringSet<> names;
   do {
     at = skipSpace(text, at + 1);
     const StringRef name = wordAt(text, at);
@@ -225,9 +238,8 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
     if (!isConstantName(name))
       return files_.errorAt(place, "expected the name of a constant" + ofBlock + ", found " +
                                        files_.describe(place));
-    for (const BlockConstant &other : block.constants)
-      if (other.name == name)
-        return files_.errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
+    if (!names.insert(name).second)
+      return files_.errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
     if (const auto other = parts_.constantOf.find(name); other != parts_.constantOf.end())
       return definedTwice("constant '" + name + "'" + ofBlock, place, parts_.constants[other->second].place);
     at = skipSpace(text, at + name.size());
@@ -245,22 +257,21 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
   return expectSign(">", {buffer, at}, "the constants" + ofBlock);
 }
 
-/// Finds the end of a block with constants.
+/// Finds the end of a block with constants: the `}` of its body. Those of `attributes {...}` are before.
 LogicalResult PartsReader::findEnd(BlockTemplate &block) {
   const unsigned buffer = block.place.buffer;
   const StringRef text = files_.textOf(buffer);
   SignReader signs(text, block.body);
+  bool isBody = false;
   while (true) {
     const Sign sign = signs.next();
+    if (sign.kind == Sign::Open && signs.depth() == 1)
+      isBody = !text.take_front(sign.begin).rtrim().ends_with("attributes");
     if (sign.kind == Sign::Let || sign.kind == Sign::Import)
       return files_.errorAt({buffer, sign.begin}, "expected this line outside of braces, above the block");
-    if (sign.kind == Sign::Block || sign.kind == Sign::End) {
-      const TextPosition position(text, sign.begin);
-      const SyntaxError error =
-          explainSyntaxError("expected '{' to begin a region", position, files_.context());
-      return files_.errorAt({buffer, error.offset.value_or(position.offset())}, error.text);
-    }
-    if (sign.kind != Sign::Close || signs.depth() > 0)
+    if (sign.kind == Sign::Block || sign.kind == Sign::End)
+      return missingBrace({buffer, sign.begin});
+    if (sign.kind != Sign::Close || signs.depth() > 0 || !isBody)
       continue;
     block.end = sign.end;
     return success();
@@ -269,15 +280,15 @@ LogicalResult PartsReader::findEnd(BlockTemplate &block) {
 
 /// Reads a block. Returns the offset after the block if it has constants, otherwise after its name.
 FailureOr<size_t> PartsReader::readBlock(unsigned buffer, const Sign &sign) {
-  const bool hasConstants = files_.textOf(buffer).substr(sign.end).starts_with("<");
+  const std::optional<size_t> constants = angleAfter(files_.textOf(buffer), sign.end);
   const SourcePlace place{buffer, sign.begin};
   const auto [first, isNew] = blocks_.try_emplace(sign.name, place);
-  if (!isNew && (hasConstants || parts_.templates.contains(sign.name))) // MLIR reports two plain blocks
+  if (!isNew && (constants || parts_.templates.contains(sign.name))) // MLIR reports two plain blocks
     return definedTwice("block @" + sign.name, place, first->second);
-  if (!hasConstants)
+  if (!constants)
     return sign.end;
   BlockTemplate block{sign.name, place, parts_.constants.size(), 0, 0, {}};
-  if (failed(readConstants(block, sign.end)) || failed(findEnd(block)))
+  if (failed(readConstants(block, *constants)) || failed(findEnd(block)))
     return failure();
   return parts_.templates.emplace(sign.name, std::move(block)).first->second.end;
 }
@@ -316,7 +327,7 @@ LogicalResult PartsReader::load(unsigned buffer) {
           {buffer, sign.begin},
           "expected this line outside of braces, above the block, model or program; or a '}' is "
           "missing before");
-    if (isLine || text.substr(sign.end).starts_with("<"))
+    if (isLine || angleAfter(text, sign.end))
       addChunk(sign.begin);
     const FailureOr<size_t> end = sign.kind == Sign::Let      ? readLet({buffer, sign.end})
                                   : sign.kind == Sign::Import ? readImport({buffer, sign.end})
@@ -329,6 +340,8 @@ LogicalResult PartsReader::load(unsigned buffer) {
     signs.skipTo(begin);
   }
   addChunk(text.size());
+  if (signs.depth() > 0)
+    return missingBrace({buffer, text.size()});
   loading_.pop_back();
   return success();
 }
@@ -340,6 +353,8 @@ FailureOr<ModelParts> PartsReader::read() {
   return std::move(parts_);
 }
 
-FailureOr<ModelParts> readParts(SourceFiles &files) { return PartsReader(files).read(); }
+FailureOr<ModelParts> readParts(SourceFiles &files, Imports imports) {
+  return PartsReader(files, imports).read();
+}
 
 } // namespace trainc

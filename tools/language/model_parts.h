@@ -71,6 +71,6 @@ std::string suggestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> kn
                         const llvm::Twine &otherwise);
 
 /// Reads the main file and the files that it imports, which are added to `files`. Reports errors.
-llvm::FailureOr<ModelParts> readParts(SourceFiles &files);
+llvm::FailureOr<ModelParts> readParts(SourceFiles &files, Imports imports);
 
 } // namespace trainc

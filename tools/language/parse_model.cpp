@@ -28,7 +28,8 @@ public:
 
   /// Translates a message of the parser.
   void translate(Diagnostic &diagnostic) const {
-    const SourcePlace place = placeOf(diagnostic.getLocation()->findInstanceOf<FileLineColLoc>());
+    const size_t offset = offsetOf(diagnostic.getLocation()->findInstanceOf<FileLineColLoc>());
+    const SourcePlace place = expanded_.placeOf(offset);
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) { // from an op of ours
       Diagnostic own(locationOf(written_, place, context_), diagnostic.getSeverity());
       own << diagnostic.str();
@@ -36,10 +37,14 @@ public:
       return;
     }
     const TextPosition position(written_.getMemoryBuffer(place.buffer)->getBuffer(), place.offset);
-    const SyntaxError error = explainSyntaxError(diagnostic.str(), position, context_);
+    SyntaxError error = explainSyntaxError(diagnostic.str(), position, context_);
+    showReplacement(error.text, position, expanded_.replacementAt(offset));
     Diagnostic own(locationOf(written_, {place.buffer, error.offset.value_or(place.offset)}, context_),
                    DiagnosticSeverity::Error);
     own << error.text;
+    for (const BlockCopy &copy : expanded_.copiesAt(offset))
+      if (copy.use)
+        own.attachNote(locationOf(written_, *copy.use, context_)) << describeUse(copy);
     diagnostic = std::move(own);
   }
 
@@ -58,14 +63,25 @@ public:
   }
 
 private:
+  /// Adds the number that replaces a constant to a message that shows the constant.
+  static void showReplacement(std::string &message, const TextPosition &position, StringRef replacement) {
+    const std::string found = "found " + position.describe();
+    const size_t at = message.find(found);
+    if (position.token().starts_with("$") && !replacement.empty() && at != std::string::npos)
+      message.insert(at + found.size(), (", which is " + replacement).str());
+  }
+
   /// Returns the written place of a location in the expanded text.
-  SourcePlace placeOf(FileLineColLoc loc) const {
+  SourcePlace placeOf(FileLineColLoc loc) const { return expanded_.placeOf(offsetOf(loc)); }
+
+  /// Returns the offset of a location in the expanded text; its end if the location is none in it.
+  size_t offsetOf(FileLineColLoc loc) const {
     const StringRef text = expanded_.text();
     const unsigned id = parsed_.getMainFileID();
     const llvm::SMLoc found =
         loc ? parsed_.FindLocForLineAndColumn(id, loc.getLine(), loc.getColumn()) : llvm::SMLoc();
     const char *begin = parsed_.getMemoryBuffer(id)->getBufferStart();
-    return expanded_.placeOf(found.isValid() ? static_cast<size_t>(found.getPointer() - begin) : text.size());
+    return found.isValid() ? static_cast<size_t>(found.getPointer() - begin) : text.size();
   }
 
   llvm::SourceMgr &parsed_, &written_;
@@ -98,10 +114,10 @@ auto runTranslated(MLIRContext &context, Translate translate, Work work) {
 
 } // namespace
 
-OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context) {
+OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context, Imports imports) {
   for (StringRef dialect : {"nn", "train"})
     context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
-  const FailureOr<ExpandedText> expanded = expandModel(sources, context);
+  const FailureOr<ExpandedText> expanded = expandModel(sources, context, imports);
   if (failed(expanded))
     return nullptr;
   llvm::SourceMgr parsed;

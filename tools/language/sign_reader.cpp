@@ -1,5 +1,6 @@
 #include "tools/language/sign_reader.h"
 
+#include "tools/language/source_files.h"
 #include "tools/language/text_position.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -57,6 +58,20 @@ bool SignReader::skipPlain() {
   return true;
 }
 
+/// Takes `@name` or `@"name"`. Returns the name, or nothing if characters other than those of a word are in
+/// quotes.
+StringRef SignReader::takeSymbol() {
+  const size_t begin = ++at_;
+  if (!text_.substr(begin).starts_with("\"")) {
+    const StringRef name = wordAt(text_, begin);
+    at_ += name.size();
+    return name;
+  }
+  at_ = skipQuoted(text_, begin);
+  StringRef quoted = text_.slice(begin + 1, at_);
+  return quoted.consume_back("\"") && llvm::all_of(quoted, isWordCharacter) ? quoted : StringRef();
+}
+
 /// Reads a word. In `4x8xf32` each x that follows a size is a word of its own.
 std::optional<Sign> SignReader::wordSign() {
   const size_t begin = at_;
@@ -75,13 +90,11 @@ std::optional<Sign> SignReader::wordSign() {
     if (depth_ == 0 || isMeant(kind, text_.substr(at_)))
       return Sign{kind, begin, at_, {}};
   }
-  if (isFirst && word == "nn.block" && depth_ == 0) {
-    const StringRef heading = text_.substr(at_).ltrim(" \t");
-    const StringRef name = heading.starts_with("@") ? heading.drop_front().take_while(isWordCharacter) : "";
-    if (!name.empty()) {
-      at_ = size_t(name.end() - text_.begin());
-      return Sign{Sign::Block, begin, at_, name};
-    }
+  if (word == "nn.block" && depth_ == 0) {
+    at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+    if (text_.substr(at_).starts_with("@"))
+      if (const StringRef name = takeSymbol(); !name.empty())
+        return Sign{Sign::Block, begin, at_, name};
   }
   return std::nullopt;
 }
@@ -101,8 +114,7 @@ Sign SignReader::next() {
     case '$':
       return {Sign::Dollar, begin, ++at_, {}};
     case '@': {
-      const StringRef name = text_.substr(begin + 1).take_while(isWordCharacter);
-      at_ += 1 + name.size();
+      const StringRef name = takeSymbol();
       return {Sign::Symbol, begin, at_, name};
     }
     default:

@@ -12,7 +12,7 @@ struct Sign {
   enum Kind {
     Let,    ///< the word `let` at the begin of a line
     Import, ///< the word `import` at the begin of a line
-    Block,  ///< `nn.block @name` at the begin of a line outside of braces
+    Block,  ///< `nn.block @name` outside of braces
     Symbol, ///< another `@name`
     Dollar, ///< a `$` that is no part of a name of MLIR's
     Open,   ///< `{`
@@ -22,7 +22,7 @@ struct Sign {
   Kind kind;
   size_t begin;         ///< offset of the first character
   size_t end;           ///< offset after the last character
-  llvm::StringRef name; ///< of blocks and symbols
+  llvm::StringRef name; ///< of blocks and symbols, without quotes
 };
 
 /// Iterates over the signs of a text. Comments, quoted texts and names that begin with one of `%#!^` have no
@@ -40,6 +40,7 @@ public:
 private:
   bool skipPlain();
   std::optional<Sign> wordSign();
+  llvm::StringRef takeSymbol();
   bool isFirstOfLine() const;
 
   llvm::StringRef text_;

@@ -39,6 +39,11 @@ size_t skipSpace(StringRef text, size_t at) {
   return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
 
+std::optional<size_t> angleAfter(StringRef text, size_t at) {
+  at = skipBlanks(text, at);
+  return text.substr(at).starts_with("<") ? std::optional(at) : std::nullopt;
+}
+
 StringRef wordAt(StringRef text, size_t at) { return text.substr(at).take_while(isWordCharacter); }
 
 } // namespace trainc

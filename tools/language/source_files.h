@@ -7,6 +7,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <optional>
 #include <string>
 
 namespace trainc {
@@ -16,6 +17,9 @@ struct SourcePlace {
   unsigned buffer;
   size_t offset;
 };
+
+/// Whether a text may import files. Texts of fuzzers must not, because a path may name any file.
+enum class Imports { Read, Refuse };
 
 /// Returns the file, line and column of a place.
 mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePlace place,
@@ -51,6 +55,8 @@ private:
 size_t skipBlanks(llvm::StringRef text, size_t at);
 /// Returns the offset of the first character from `at` on that is neither blank nor the end of a line.
 size_t skipSpace(llvm::StringRef text, size_t at);
+/// Returns the offset of the `<` that follows an offset, maybe after blanks; nothing if none does.
+std::optional<size_t> angleAfter(llvm::StringRef text, size_t at);
 /// Returns the word at an offset; empty if there is none.
 llvm::StringRef wordAt(llvm::StringRef text, size_t at);
 

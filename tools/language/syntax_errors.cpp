@@ -279,7 +279,7 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
     return explainStranger(position);
   if (has("(tried '") || has("not found for custom op"))
     return explainWord(position, context);
-  if (isOfOp && message.starts_with("is unknown"))
+  if (isOfOp && (message.starts_with("is unknown") || message.starts_with("has no setting ")))
     return ("'" + op + "' " + message).str();
   if (has("expected operation name in quotes"))
     return explainLine(position);

@@ -301,6 +301,13 @@ std::string withoutLongNumbers(StringRef text) {
   return shortened;
 }
 
+size_t offsetOf(const TextProblem &problem, StringRef text) {
+  size_t begin = 0;
+  for (size_t line = 1; line < problem.line; ++line)
+    begin = text.find('\n', begin) + 1;
+  return begin + problem.column - 1;
+}
+
 std::string describe(const TextProblem &problem, StringRef file) {
   return (file + ":" + llvm::Twine(problem.line) + ":" + llvm::Twine(problem.column) + ": " + problem.message)
       .str();

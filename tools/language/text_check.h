@@ -31,6 +31,9 @@ std::optional<TextProblem> findBadText(llvm::StringRef text);
 /// Returns the text with blanks instead of the digits that make numbers too long.
 std::string withoutLongNumbers(llvm::StringRef text);
 
+/// Returns the offset of a problem in its text.
+size_t offsetOf(const TextProblem &problem, llvm::StringRef text);
+
 /// Returns `problem` as a message about `file`.
 std::string describe(const TextProblem &problem, llvm::StringRef file);
 

@@ -8,8 +8,9 @@
 #include "tools/language/text_check.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <filesystem>
 
 using namespace mlir;
 namespace protocol = llvm::lsp;
@@ -54,31 +55,74 @@ FileLineColLoc importedLocation(Location location, llvm::SourceMgr &sources) {
   return place && place.getFilename() != text ? place : FileLineColLoc();
 }
 
-/// The line that imports a file; the first line if another import does.
-protocol::Range importRange(StringRef file, llvm::SourceMgr &sources) {
-  const StringRef name = llvm::sys::path::filename(file);
-  StringRef rest = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer(), line;
+/// Returns the buffer of a file; 0 if it has none.
+unsigned bufferOf(StringRef file, const llvm::SourceMgr &sources) {
+  for (unsigned buffer = 1; buffer <= sources.getNumBuffers(); ++buffer)
+    if (sources.getMemoryBuffer(buffer)->getBufferIdentifier() == file)
+      return buffer;
+  return 0;
+}
+
+/// Returns the number, from 0, and the text of the line of `importer` that imports a file, if one does.
+std::optional<std::pair<int, StringRef>> importLine(StringRef file, unsigned importer,
+                                                    const llvm::SourceMgr &sources) {
+  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(importer);
+  const std::filesystem::path folder =
+      std::filesystem::path(buffer.getBufferIdentifier().str()).parent_path();
+  StringRef rest = buffer.getBuffer(), line;
   for (int number = 0; !rest.empty(); ++number) {
     std::tie(line, rest) = rest.split('\n');
     StringRef path = line.ltrim();
-    if (path.consume_front("import ") &&
-        llvm::sys::path::filename(path.ltrim(" \"").take_until([](char c) { return c == '"'; })) == name)
-      return {{number, 0}, {number, int(line.size())}};
+    if (path.consume_front("import") && (path = path.ltrim(" \t")).consume_front("\"") &&
+        printable((folder / path.take_until([](char c) { return c == '"'; }).str()).string()) == file)
+      return std::pair(number, line);
+  }
+  return std::nullopt;
+}
+
+/// Returns the line of the text that imports a file, or that imports the files that import it; the begin of
+/// the text if there is none.
+protocol::Range importRange(StringRef file, const llvm::SourceMgr &sources) {
+  // A file comes after the file that imports it first.
+  for (unsigned importer = 1, end = bufferOf(file, sources); importer < end; ++importer) {
+    const std::optional<std::pair<int, StringRef>> found = importLine(file, importer, sources);
+    if (!found)
+      continue;
+    if (importer != sources.getMainFileID())
+      return importRange(sources.getMemoryBuffer(importer)->getBufferIdentifier(), sources);
+    return {{found->first, 0}, {found->first, int(found->second.size())}};
   }
   return {};
 }
 
-/// The word at a location, or the line that imports its file; the begin of the text if it has none.
-protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
-  if (const FileLineColLoc imported = importedLocation(location, sources))
-    return importRange(imported.getFilename(), sources);
+/// Returns the word at a location, in its own file; the begin of the file if it has none.
+protocol::Range wordRange(Location location, llvm::SourceMgr &sources) {
   const auto place = location->findInstanceOf<FileLineColLoc>();
+  const unsigned buffer = place ? bufferOf(place.getFilename(), sources) : 0;
   const llvm::SMLoc found =
-      place ? sources.FindLocForLineAndColumn(sources.getMainFileID(), place.getLine(), place.getColumn())
-            : llvm::SMLoc();
+      buffer ? sources.FindLocForLineAndColumn(buffer, place.getLine(), place.getColumn()) : llvm::SMLoc();
   if (!found.isValid())
     return {};
   return {sources, mlir::lsp::convertTokenLocToRange(found, /*identifierChars=*/"$-.")};
+}
+
+/// Returns the word at a location, or the line that imports its file.
+protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
+  const FileLineColLoc imported = importedLocation(location, sources);
+  return imported ? importRange(imported.getFilename(), sources) : wordRange(location, sources);
+}
+
+/// Returns a location in its own file, which may be an imported one.
+protocol::Location ownLocation(Location location, const protocol::URIForFile &uri, llvm::SourceMgr &sources) {
+  const FileLineColLoc imported = importedLocation(location, sources);
+  if (!imported)
+    return {uri, wordRange(location, sources)};
+  llvm::Expected<protocol::URIForFile> file =
+      protocol::URIForFile::fromFile(imported.getFilename().getValue());
+  if (file)
+    return {*file, wordRange(location, sources)};
+  llvm::consumeError(file.takeError());
+  return {uri, importRange(imported.getFilename(), sources)};
 }
 
 /// The message, which begins with its place if it is about an imported file.
@@ -100,8 +144,7 @@ protocol::Diagnostic publishable(Diagnostic &diagnostic, const protocol::URIForF
   result.message = messageOf(diagnostic, sources);
   std::vector<protocol::DiagnosticRelatedInformation> notes;
   for (Diagnostic &note : diagnostic.getNotes())
-    notes.emplace_back(protocol::Location(uri, rangeOf(note.getLocation(), sources)),
-                       messageOf(note, sources));
+    notes.emplace_back(ownLocation(note.getLocation(), uri, sources), printable(note.str(), "\n\t"));
   if (!notes.empty())
     result.relatedInformation = std::move(notes);
   return result;

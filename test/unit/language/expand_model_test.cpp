@@ -105,13 +105,16 @@ TEST(ExpandModel, Arithmetic) {
   EXPECT_EQ(valueOf("-9223372036854775808 / -1"),
             "m.mlir:3:34: expected a whole number from -9223372036854775808 to 9223372036854775807, found "
             "-9223372036854775808 / -1");
+  EXPECT_THAT(valueOf(std::string(98, '(') + "six six"), HasSubstr("found 'six'"));
+  EXPECT_THAT(valueOf(std::string(98, '(') + "seven"), HasSubstr("there is no constant 'seven'"));
+  EXPECT_THAT(valueOf(std::string(98, '(')), HasSubstr("found the end of the line"));
   for (const char *each : {"9223372036854775807 + 1", "-9223372036854775807 - 2", "4611686018427387904 * 2",
                            "-(-9223372036854775808)"})
     EXPECT_THAT(valueOf(each), HasSubstr("expected a whole number from -9223372036854775808 to "));
   EXPECT_EQ(valueOf("eps * 2"), "m.mlir:3:17: expected whole numbers on both sides of '*', found 1.0e-5; "
                                 "numbers with a point are not computed with");
-  EXPECT_EQ(valueOf("-eps"), "m.mlir:3:13: expected whole numbers on both sides of '-', found 1.0e-5; "
-                             "numbers with a point are not computed with");
+  EXPECT_EQ(valueOf("-eps"), "-1.0e-5");
+  EXPECT_EQ(valueOf("-(- -eps)"), "-1.0e-5");
   EXPECT_EQ(valueOf("6 six"),
             "m.mlir:3:15: expected the end of the line after the value of a constant, found 'six'");
   EXPECT_EQ(valueOf("6six"), "m.mlir:3:13: expected a number, found '6six'");
@@ -154,12 +157,32 @@ TEST(ExpandModel, MistakesInUses) {
   EXPECT_EQ(said("let a = 3\nto $(a)$a"), "m.mlir:2:8: expected a blank after the constant");
   for (const char *text : {"let a = 3\nto $a$a", "let a = 3\nto $a.5"})
     EXPECT_EQ(said(text), "m.mlir:2:6: expected a blank after the constant");
+  EXPECT_EQ(
+      said("let a = -3\nto -$a"),
+      "m.mlir:2:5: expected a positive number after '-', found -3; write $(-name), which is the negative "
+      "of any number");
+  EXPECT_EQ(textOf("let a = -3\nto $(-a)"), "\nto 3");
+  EXPECT_EQ(said("let a = 3\rto $a"),
+            "m.mlir:1:10: expected the end of the line after the value of a constant, found 'to'");
   EXPECT_EQ(said("let a = 3\nto (%x)$a"), "m.mlir:2:8: expected a blank before the constant");
   EXPECT_EQ(said("let a = 3\nto $(a)5"), "m.mlir:2:8: expected a blank after the constant");
   EXPECT_EQ(said("let a = 3\nto $a / 2 $a/2"),
             "m.mlir:2:13: arithmetic on constants is written in parentheses, as in $(width / 2)");
   EXPECT_EQ(said("let a = 3\nto $(a"),
             "m.mlir:2:7: expected ')' after an expression, found the end of the file");
+}
+
+TEST(ExpandModel, NumbersThatTheParserWouldChange) {
+  EXPECT_EQ(said("let a = 255\n{k = $a : i8}"),
+            "m.mlir:2:6: expected a whole number from -128 to 127, found 255");
+  EXPECT_EQ(said("let a = 255\n{k = -$(a) : i8}"),
+            "m.mlir:2:7: expected a whole number from -128 to 127, found -255");
+  EXPECT_EQ(
+      said("let z = 1e-50\n{k = $z : f32}"),
+      "m.mlir:2:6: expected a number of f32, found 1.0e-50, which is 0 there; write 0, or a larger number");
+  EXPECT_EQ(said("nn.block @b<n>() { $n : i8 }\n@b<n = 128>"),
+            "m.mlir:1:20: expected a whole number from -128 to 127, found 128");
+  EXPECT_EQ(textOf("let a = 255\n{k = $a : ui8, l = $a : i16}"), "\n{k = 255 : ui8, l = 255 : i16}");
 }
 
 constexpr llvm::StringRef kBlock = "nn.block @b<n, m = 2>(%x: tensor<$(n)xf32>) {\n  f {$m} $n\n}\n";
@@ -175,6 +198,32 @@ TEST(ExpandModel, BlocksAreCopiedForTheirConstants) {
             "\nnn.block @\"b<n = 2, m = 2>\"(%x: tensor<2xf32>) {\n  f {2} 2\n}");
   EXPECT_EQ(textOf("nn.block @d<k = 1.5>() { $k }\n@d"),
             "\n@\"d<k = 1.5>\"\nnn.block @\"d<k = 1.5>\"() { 1.5 }");
+}
+
+TEST(ExpandModel, HeadingsOfBlocks) {
+  EXPECT_EQ(textOf("nn.block @a() {} nn.block @b<n>() {$n} @b<n = 1>"),
+            "nn.block @a() {}  @\"b<n = 1>\"\nnn.block @\"b<n = 1>\"() {1}");
+  EXPECT_EQ(textOf("nn.block @b <n>() {$n}\n@b <n = 1>, @\"b\"<n = 1> @\"c d\""),
+            "\n@\"b<n = 1>\", @\"b<n = 1>\" @\"c d\"\nnn.block @\"b<n = 1>\"() {1}");
+  EXPECT_EQ(textOf("nn.block @\"b\"<n = 2>() {$n}\n@\"b\""), "\n@\"b<n = 2>\"\nnn.block @\"b<n = 2>\"() {2}");
+  EXPECT_EQ(textOf("nn.block @b<n>() attributes {k = $n} {\n  $n\n}\n@b<n = 1>"),
+            "\n@\"b<n = 1>\"\nnn.block @\"b<n = 1>\"() attributes {k = 1} {\n  1\n}");
+}
+
+TEST(ExpandModel, EachNumberHasOneCopy) {
+  const std::string text =
+      textOf("nn.block @b<t>() {$t}\n@b<t = 1e4>, @b<t = 10000.0>, @b<t = 1.0E4>, @b<t = 10000>");
+  EXPECT_THAT(
+      text, StartsWith("\n@\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000>\""));
+  EXPECT_EQ(llvm::StringRef(text).count("nn.block"), 2);
+}
+
+TEST(ExpandModel, UnusedBlocks) {
+  EXPECT_EQ(textOf("nn.block @b<n = 2>() {$n}"), "\nnn.block @\"b<n = 2>\"() {2}");
+  EXPECT_EQ(
+      said("nn.block @b<n = 2>() {$m}"),
+      "m.mlir:1:23: there is no constant 'm'; a line `let m = 1` before, outside of braces, defines it");
+  EXPECT_EQ(textOf("nn.block @b<n>() {$n}"), ""); // blocks for other files
 }
 
 TEST(ExpandModel, MistakesInBlocks) {
@@ -285,6 +334,26 @@ TEST_F(Import, Mistakes) {
   EXPECT_THAT(
       expand("let c = 1\nimport \"c.mlir\"").messages,
       ElementsAre("c.mlir:1:5: constant 'c' is defined twice", "m.mlir:1:5: the first definition is here"));
+}
+
+/// The parser recurses into brackets of all files together, and into aliases of files that came before.
+TEST_F(Import, BracketsAreCountedAcrossFiles) {
+  const std::string open(300, '['), close(300, ']');
+  write("open.mlir", "#n = " + open + "\n");
+  EXPECT_THAT(expand("#m = " + open + "\nimport \"open.mlir\"\n").messages,
+              ElementsAre("open.mlir:1:206: brackets are nested more than 500 deep"));
+  write("alias.mlir", "#n = " + open + "1" + close + "\n");
+  EXPECT_THAT(expand("import \"alias.mlir\"\n#m = " + open + "#n" + close + "\n").messages,
+              ElementsAre("m.mlir:2:308: brackets are nested more than 500 deep"));
+  EXPECT_THAT(expand("import \"alias.mlir\"\n#m = [#n]\n").messages, ElementsAre());
+}
+
+TEST_F(Import, UnclosedBraces) {
+  write("a.mlir", "nn.block @a() {\n");
+  EXPECT_THAT(
+      expand("import \"a.mlir\"\nnn.block @b() {\n}\n").messages,
+      ElementsAre("a.mlir:2:1: expected '}', found the end of the file; nothing closes the '{' of line 1, "
+                  "`nn.block @a() {`"));
 }
 
 TEST(ExpandModel, MasksKeepPlaces) {

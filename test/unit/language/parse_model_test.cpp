@@ -16,7 +16,7 @@ namespace {
 /// Collects diagnostics of texts, each as `line: message`.
 class Parser {
 public:
-  Parser() {
+  explicit Parser(bool keepsAll = false) : keepsAll_(keepsAll) {
     mlir::DialectRegistry registry;
     registry.insert<nn::NNDialect, train::TrainDialect>();
     context_.appendDialectRegistry(registry);
@@ -29,17 +29,21 @@ public:
     std::vector<std::string> errors;
     mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
       const auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
-      if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      if (keepsAll_ || diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
         errors.push_back(std::to_string(place ? place.getLine() : 0) + ": " + diagnostic.str());
+      for (mlir::Diagnostic &note : diagnostic.getNotes())
+        if (keepsAll_)
+          errors.push_back(note.str());
       return mlir::success();
     });
     const bool isParsed = bool(parseModel(sources, context_));
-    EXPECT_EQ(isParsed, errors.empty());
+    EXPECT_TRUE(keepsAll_ || isParsed == errors.empty());
     return errors;
   }
 
 private:
   mlir::MLIRContext context_;
+  bool keepsAll_;
 };
 
 constexpr llvm::StringRef kModel = R"(nn.model @m(%features: tensor<?x20xf32>, %labels: tensor<?xi32>) {
@@ -62,8 +66,39 @@ std::string said(llvm::StringRef from, llvm::StringRef to) {
   return errors.empty() ? "nothing" : errors.front();
 }
 
+TEST(ParseModel, MessagesShowTheNumbersOfConstants) {
+  EXPECT_THAT(Parser().parse(("let n = 1.5\n" + kModel).str()), testing::IsEmpty());
+  const std::vector<std::string> errors =
+      Parser().parse("let n = 1.5\n" + std::regex_replace(kModel.str(), std::regex("to 10"), "to $n"));
+  EXPECT_THAT(errors, testing::ElementsAre("3: expected a whole number, found '$n', which is 1.5"));
+}
+
+TEST(ParseModel, MessagesNameTheCopy) {
+  EXPECT_THAT(
+      Parser(/*keepsAll=*/true)
+          .parse(
+              "nn.block @a<k>(%x: tensor<?x4xf32>) {\n  %y = nn.linear \"fc\" %x to $k\n  nn.return %y\n}\n"
+              "nn.block @b<n>(%x: tensor<?x4xf32>) {\n  %y = nn.apply @a<k = n> \"a\" (%x)\n  nn.return "
+              "%y\n}\n"
+              "nn.block @c(%x: tensor<?x4xf32>) {\n  %y = nn.apply @b<n = 1.5> \"b\" (%x)\n  nn.return "
+              "%y\n}\n"),
+      testing::ElementsAre("2: expected a whole number, found '$k', which is 1.5",
+                           "in block @a<k = 1.5>, which is used here",
+                           "in block @b<n = 1.5>, which is used here"));
+}
+
+/// A block that needs numbers, and that nothing uses, is not parsed.
+TEST(ParseModel, UnusedBlocksAreWarnedOf) {
+  const std::vector<std::string> messages =
+      Parser(/*keepsAll=*/true).parse(("nn.block @b<n>() {\n}\n" + kModel).str());
+  EXPECT_THAT(messages, testing::ElementsAre("1: block @b is not used, so its text is not checked"));
+}
+
 TEST(ParseModel, EachMistakeGetsASentence) {
   EXPECT_EQ(said("@m(", "@m("), "nothing");
+  for (const char *settings : {"{number = 0.5}", "{number_first}", "{number = 0.5, number_first}"})
+    EXPECT_THAT(said("  %nll", std::string("  %g = nn.mul %h, %h ") + settings + "\n  %nll"),
+                testing::MatchesRegex("3: 'nn.mul' has no setting 'number(_first)?'; remove it"));
   EXPECT_EQ(said("lr 1e-3", "lr .01"),
             "8: expected a number that begins with a digit, found '.01'; write 0.01");
   EXPECT_EQ(said("20xf32", "20xfloat32"),
