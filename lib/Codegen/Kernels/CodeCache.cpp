@@ -38,17 +38,19 @@ static std::optional<std::string> read(llvm::StringRef file) {
   return bytes.take_back(kChecksumBytes) == checksum({code}) ? std::optional(code.str()) : std::nullopt;
 }
 
-/// Writes an entry whole or not at all.
+/// Writes an entry whole or not at all. (LLVM's TempFile would handle signals that this program ignores.)
 static void write(llvm::StringRef file, llvm::StringRef code) {
-  llvm::Expected<fs::TempFile> aside = fs::TempFile::create(file + ".%%%%%%%%");
-  if (!aside)
-    return llvm::consumeError(aside.takeError());
-  llvm::raw_fd_ostream stream(aside->FD, /*shouldClose=*/false);
+  int descriptor = -1;
+  llvm::SmallString<128> aside;
+  if (fs::createUniqueFile(file + ".%%%%%%%%", descriptor, aside))
+    return;
+  llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
   stream << code << checksum({code});
-  stream.flush();
+  stream.close();
   const bool failed = stream.has_error();
   stream.clear_error();
-  llvm::consumeError(failed ? aside->discard() : aside->keep(file));
+  if (failed || fs::rename(aside, file))
+    fs::remove(aside);
 }
 
 llvm::Expected<std::string>
