@@ -260,6 +260,12 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
     return chance(2) ? Attribute() : number({1, 0.25});
   if (name == "dropout")
     return optionalOfAttention(operands) == kDropoutKey ? number({0.25, 0.5}) : Attribute();
+  // A number takes the place of one of two equal operands.
+  const bool mayBeNumber = operands.size() >= 2 && operands.back() == operands.drop_back().back();
+  if (name == "number")
+    return mayBeNumber && chance(2) ? number({0.5, 2, -1}) : Attribute();
+  if (name == "number_first")
+    return mayBeNumber ? flag() : Attribute();
   if (name == "rotary")
     return chance(2) ? Attribute() : count({2, 4});
   if (name == "scaling")
