@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import shutil
 import struct
@@ -179,7 +180,9 @@ class DropoutTest(ImportTestCase):
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
 
-    FAMILIES = ["bert_classes", "bert_tokens", "bloom", "gemma3", "gpt_neox", "llama_classes", "modernbert", "phi3_longrope", "qwen3", "vit"]
+    FAMILIES = ["bert_tokens", "bloom", "gemma3", "modernbert", "vit"]
+    if "TRAINC_ALL_COMBINATIONS" in os.environ:  # test/run.sh matrix
+        FAMILIES += ["bert_classes", "gpt_neox", "llama_classes", "phi3_longrope", "qwen3"]
 
     def losses(self, name, *options):
         write_data("data.safetensors", numbers_of(name))
@@ -206,7 +209,8 @@ class StrategiesTest(ImportTestCase):
 
     def test_compiles_for_gpus(self):
         for name in self.FAMILIES:
-            self.trainc("compile", self.write(self.imported(numbers_of(name))), "--target=cuda", "--precision=bf16", "-o", "gpu.plan")
+            levels = [] if name == "gemma3" else ["--gpu-levels=none"]  # machine code takes seconds
+            self.trainc("compile", self.write(self.imported(numbers_of(name))), "--target=cuda", "--precision=bf16", *levels, "-o", "gpu.plan")
             shutil.rmtree("model")
 
     def write(self, text):
