@@ -5,7 +5,7 @@
 
 namespace trainc::importer {
 
-int64_t Layers::normParameters() const { return (norm.kind == Norm::Layer && norm.hasBias ? 2 : 1) * width; }
+int64_t Layers::normParameters() const { return norm.parameters(width); }
 
 int64_t Layers::layerParameters() const {
   const auto linear = [](int64_t in, int64_t out, bool bias) { return in * out + (bias ? out : 0); };
@@ -17,7 +17,7 @@ int64_t Layers::layerParameters() const {
        {&norms.attention, &norms.attentionOut, &norms.attentionSum, &norms.mlp, &norms.mlpOut, &norms.mlpSum})
     layer += scope->empty() ? 0 : normParameters();
   if (attention.headNorms == Attention::EachHead)
-    layer += (norm.kind == Norm::Layer ? 2 : 1) * 2 * attention.headWidth;
+    layer += 2 * norm.parameters(attention.headWidth);
   if (attention.headNorms == Attention::AllHeads || attention.headNorms == Attention::OwnWeights)
     layer += attention.queryWidth() + attention.keyWidth();
   int64_t sum = int64_t(layers.size()) * layer;

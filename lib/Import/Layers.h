@@ -17,6 +17,9 @@ struct Norm {
   Kind kind = Rms;
   double epsilon = 1e-6;
   bool hasBias = true; ///< of a layer norm
+
+  /// Number of parameters of a norm over `width` numbers.
+  int64_t parameters(int64_t width) const { return (kind == Layer && hasBias ? 2 : 1) * width; }
 };
 
 /// Rotary positions of the heads.

@@ -40,11 +40,10 @@ Result<TextPiece> TextPieces::next() {
 }
 
 Status TextPieces::skipMark() {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  std::string head(std::min<uint64_t>(kMark.size(), text_.size()), '\0');
+  std::string head(std::min<uint64_t>(kByteOrderMark.size(), text_.size()), '\0');
   TRAINC_RETURN_IF_ERROR(text_.read(0, std::as_writable_bytes(std::span(head))));
-  if (head == kMark)
-    offset_ = first_ = kMark.size();
+  if (head == kByteOrderMark)
+    offset_ = first_ = kByteOrderMark.size();
   return {};
 }
 
@@ -85,10 +84,9 @@ Status checkKind(const InputFile &text, bool anyText) {
 
 /// Whether a file has nothing but a byte order mark of UTF-8.
 bool isOnlyMark(const InputFile &text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  std::string bytes(kMark.size(), '\0');
-  return text.size() == kMark.size() && text.read(0, std::as_writable_bytes(std::span(bytes))).ok() &&
-         bytes == kMark;
+  std::string bytes(kByteOrderMark.size(), '\0');
+  return text.size() == kByteOrderMark.size() &&
+         text.read(0, std::as_writable_bytes(std::span(bytes))).ok() && bytes == kByteOrderMark;
 }
 
 Result<Texts> findTexts(const TokenizeOptions &options) {

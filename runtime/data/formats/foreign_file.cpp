@@ -63,6 +63,9 @@ constexpr ForeignKind kZeros = {
 constexpr std::array<std::string_view, 8> kTextExtensions = {".txt", ".text", ".md",    ".csv",
                                                              ".tsv", ".json", ".jsonl", ".ndjson"};
 
+/// Whether a control character is white space, which texts have.
+bool isBlankControl(char byte) { return std::string_view("\n\r\t\f").find(byte) != std::string_view::npos; }
+
 /// Whether bytes, at least `minBytes`, are UTF-8 without control characters other than white space.
 bool isText(std::string_view bytes, size_t minBytes = kMinTextBytes) {
   if (bytes.size() < minBytes)
@@ -73,16 +76,14 @@ bool isText(std::string_view bytes, size_t minBytes = kMinTextBytes) {
     const std::optional<uint32_t> character = nextCharacter(bytes, at);
     if (!character)
       return maybeCut;
-    if (isControl(*character) && std::string_view("\n\r\t\f").find(first) == std::string_view::npos)
+    if (isControl(*character) && !isBlankControl(first))
       return false;
   }
   return true;
 }
 
 /// Whether a byte is a printable ASCII character or white space.
-bool isAsciiText(char byte) {
-  return (byte >= ' ' && byte <= '~') || std::string_view("\n\r\t\f").find(byte) != std::string_view::npos;
-}
+bool isAsciiText(char byte) { return (byte >= ' ' && byte <= '~') || isBlankControl(byte); }
 
 /// Whether nearly all bytes are ASCII text: Latin-1 and its kin, or UTF-8 with a few wrong bytes. In tokens
 /// of 16 bits, every second byte is small.
@@ -99,9 +100,7 @@ bool isNearlyText(std::string_view bytes) {
 bool isOldText(std::string_view bytes) {
   return bytes.size() >= kMinOldTextBytes && bytes.find('\n') != std::string_view::npos &&
          std::ranges::none_of(bytes, [](char byte) {
-           return static_cast<uint8_t>(byte) < ' '
-                      ? std::string_view("\n\r\t\f").find(byte) == std::string_view::npos
-                      : byte == '\x7f';
+           return (static_cast<uint8_t>(byte) < ' ' && !isBlankControl(byte)) || byte == '\x7f';
          });
 }
 
@@ -228,8 +227,8 @@ bool beginsWithNames(std::string_view bytes) {
 
 /// The kind of a text, by its name and its lines.
 ForeignKind textKind(std::string_view extension, std::string_view bytes) {
-  if (constexpr std::string_view kMark = "\xef\xbb\xbf"; bytes.starts_with(kMark))
-    bytes.remove_prefix(kMark.size());
+  if (bytes.starts_with(kByteOrderMark))
+    bytes.remove_prefix(kByteOrderMark.size());
   if (extension == ".csv")
     return kCsv;
   if (extension == ".tsv")

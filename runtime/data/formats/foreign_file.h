@@ -25,6 +25,9 @@ struct ForeignKind {
                                                    ///< it; empty: it is one of weights
 };
 
+/// The byte-order mark with which a text in UTF-8 may begin.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 /// Bytes at the start of a file that tell its kind.
 inline constexpr size_t kForeignHeadBytes = size_t{64} << 10;
 
