@@ -1,14 +1,26 @@
-# Sourced by checks of single sources. Prepares build/sources, which has a command line for each source, and sets `chosen` to the sources
-# that the arguments name:
-#   (none)                     all
+# Sourced by checks of single sources. Writes build/sources/compile_commands.json, a command line for each source of the release build, and
+# sets `chosen` to the sources that the arguments name:
+#   (none)                     all; fuzzers, which are of one source each, are compiled by the sanitizers' build
 #   runtime lib/Foo.h          files or folders; a header by one source that includes it
 #   --changed                  those that differ from the last commit
 cd "$(dirname "$0")/.."
 check=$(basename "$0" .sh)
-[ -f build/sources/build.ninja ] || cmake --preset sources >/dev/null
+[ -f build/build.ninja ] || cmake --preset release >/dev/null
 # Everything that sources include and a build generates.
-cmake --build --preset sources --target trainc_tablegen plan_schema_generate runtime_test_kernels runtime_toy_kernels \
+cmake --build --preset release --target trainc_tablegen plan_schema_generate runtime_test_kernels runtime_toy_kernels \
   trainc_mlir_pch trainc_mlir_test_pch trainc_runtime_pch trainc_test_pch >/dev/null
+# A source is compiled as the file that CMake makes of several of its library: with the same options and precompiled header.
+mkdir -p build/sources
+python3 - <<'END'
+import json, os, re
+commands = {}
+for entry in json.load(open("build/compile_commands.json")):
+    file = entry["file"]
+    parts = re.findall(r'^#include "(.*)"', open(file).read(), re.M) if "/Unity/unity_" in file else [file]
+    for source in parts:
+        commands.setdefault(source, {**entry, "file": source, "command": entry["command"].replace(f" -c {file}", f" -c {source}")})
+json.dump(list(commands.values()), open("build/sources/compile_commands.json", "w"), indent=1)
+END
 
 mapfile -t sources < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\".*|\1|p" build/sources/compile_commands.json | grep -v '^build/' | sort -u)
 
