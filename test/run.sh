@@ -12,13 +12,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Some tests wait for a peer or a clock, and leave their processor to another.
+jobs=$(($(nproc) + 1))
+
 stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 release() {
   stage "build"
   ./scripts/build.sh
   stage "tests of the release build"
-  ctest --test-dir build -LE matrix --output-on-failure -j2 "$@"
+  ctest --test-dir build -LE matrix --output-on-failure -j"$jobs" "$@"
 }
 
 sources() {
@@ -40,14 +43,14 @@ sanitizers() {
   cmake --preset asan >/dev/null
   cmake --build --preset asan --target runtime_tests fuzzers
   # The largest shapes take many threads and megabytes; those that are left have as uneven parts.
-  ctest --test-dir build/asan -L 'runtime|fuzz' -E 'TokenizeLongTexts|LongLines|CheckpointRanksTest.*/[0-3]|Large.*/.*_(8|12)_by|(AfterTheWait|SmallFloats).*_(8|12)_by' --output-on-failure -j2
+  ctest --test-dir build/asan -L 'runtime|fuzz' -E 'TokenizeLongTexts|LongLines|CheckpointRanksTest.*/[0-3]|Large.*/.*_(8|12)_by|(AfterTheWait|SmallFloats).*_(8|12)_by' --output-on-failure -j"$jobs"
   DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
 
   stage "all that needs no LLVM, with the system's compiler; ThreadSanitizer: the runtime's threads"
   cmake --preset tsan >/dev/null
   cmake --build --preset tsan --target trainc trainrun make_toy_plan runtime_{comm,device,executor,training,data,state}_test
   # One shape has the order of accesses of all, and one seed those of the emulated device; what processes do to each other it does not see.
-  ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]|Large.*/(threads_[1348]|processes)|(AfterTheWait|SmallFloats).*(_8|_12|processes.*)_by|executor_test_emulated_2' --output-on-failure -j2
+  ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]|Large.*/(threads_[1348]|processes)|(AfterTheWait|SmallFloats).*(_8|_12|processes.*)_by|executor_test_emulated_2' --output-on-failure -j"$jobs"
   ctest --test-dir build/tsan -R e2e_without_llvm --output-on-failure
 }
 
