@@ -9,6 +9,7 @@ import struct
 import sys
 from pathlib import Path
 
+import emulated_gpus
 import harness
 from harness import GOLDEN, TRAINC, Tensor, read_safetensors, write_safetensors
 
@@ -178,11 +179,15 @@ class DropoutTest(ImportTestCase):
 
 
 class StrategiesTest(ImportTestCase):
-    """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
+    """Imported models train the same on ranks, with recomputation, within a memory limit and on emulated GPUs, and nearly so in bf16."""
 
     FAMILIES = ["bert_tokens", "bloom", "gemma3", "modernbert", "vit"]
+    ON_GPUS = ["vit"]
     if "TRAINC_ALL_COMBINATIONS" in os.environ:  # test/run.sh matrix
-        FAMILIES += ["bert_classes", "gpt_neox", "llama_classes", "phi3_longrope", "qwen3"]
+        FAMILIES = sorted(path.stem for path in (GOLDEN / "import").glob("*.json"))
+        # Each kind: a classifier of images, encoders with learned positions and with windows, and decoders with ALiBi, windows and soft caps,
+        # learned positions, packed heads, scaled rotary positions, and a classifier on the last token.
+        ON_GPUS = ["vit", "bert_pairs", "modernbert", "bloom", "gemma2", "gpt2", "gpt_neox", "phi3_longrope", "qwen3_classes"]
 
     def losses(self, name, *options):
         write_data("data.safetensors", numbers_of(name))
@@ -203,9 +208,34 @@ class StrategiesTest(ImportTestCase):
     def test_bf16(self):
         for name in self.FAMILIES:
             losses = self.losses(name, "--precision=bf16")
-            bound = 5e-2 if name in ("bert_classes", "llama_classes", "vit") else 2e-2  # their steps have two targets alone
+            task = import_weights.task_of(numbers_of(name)["config"])
+            bound = 5e-2 if task in ("SequenceClassification", "ImageClassification") else 2e-2  # their steps have two targets alone
             self.assert_close(losses, numbers_of(name)["losses"], bound, name)
             self.assertNotEqual(losses[0], self.losses(name)[0])
+
+    def test_memory_limit(self):
+        """Halfway between what no and full recomputation take, some blocks are recomputed."""
+        for name in self.FAMILIES:
+            out, _ = self.trainc("estimate", self.write(self.imported(numbers_of(name))), "--json")
+            shutil.rmtree("model")
+            modes = {each["settings"]["activation_checkpointing"]: each["memory"] for each in json.loads(out)["strategies"]}
+            none, full = (modes[mode]["peak"] + modes[mode]["unplanned"] for mode in ("none", "full"))
+            limit = (none + min(none, full)) // 2
+            losses = self.losses(name, "--activation-checkpointing=budget", f"--memory-limit={limit}", "--report=report.json")
+            self.assert_close(losses, numbers_of(name)["losses"], CURVE_BOUND, name)
+            memory = json.loads(Path("report.json").read_text())["memory"]
+            self.assertLessEqual(memory["peak"] + memory["unplanned"], limit, name)
+
+    def test_trains_on_emulated_gpus(self):
+        for name in self.ON_GPUS:
+            numbers = numbers_of(name)
+            write_data("data.safetensors", numbers)
+            self.trainc("compile", self.write(self.imported(numbers)), *emulated_gpus.FOR_HERE["cuda"], "-o", "gpu.plan")
+            self.run_program(harness.TRAINRUN, "gpu.plan", "--data", "data.safetensors", "--init", "model", "--no-shuffle", "--metrics", "gpu.jsonl",
+                             "--steps", "2", env=emulated_gpus.environment(devices=1))
+            losses = [line["loss"] for line in harness.metrics("gpu.jsonl")]
+            self.assert_close(losses, numbers["losses"][:2], 2 * CURVE_BOUND, name)
+            shutil.rmtree("model")
 
     def test_compiles_for_gpus(self):
         for name in self.FAMILIES:
