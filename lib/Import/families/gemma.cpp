@@ -61,6 +61,8 @@ static std::optional<double> readSoftcap(Config &config, std::string_view key, d
 
 static void useSlidingLayers(Config &config, Decoder &decoder, int64_t count, int64_t pattern,
                              const Rope &full, const Rope &sliding) {
+  if (config.isNull("sliding_window"))
+    config.fail("'sliding_window' is null: expected the window of the layers that have one");
   const int64_t window = config.size("sliding_window", 4096);
   const std::vector<bool> slides =
       readSlidingLayers(config, count, [&](int64_t index) { return (index + 1) % pattern != 0; });
