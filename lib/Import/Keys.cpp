@@ -169,7 +169,11 @@ Rope readRope(Config &config, const RopeDefaults &defaults) {
 }
 
 Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults) {
-  return readRopeIn(config, fmt::format("rope_parameters.{}", type), defaults);
+  const std::string scope = fmt::format("rope_parameters.{}", type);
+  if (!config.isObject(scope) && !config.has("rope_scaling.rope_type"))
+    config.require("rope_scaling.type", "default",
+                   "transformers 5 ignores it in this family; write 'rope_type' in its place");
+  return readRopeIn(config, scope, defaults);
 }
 
 void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope, std::optional<int64_t> window) {

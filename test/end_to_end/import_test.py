@@ -542,6 +542,9 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({"model_type": "olmo3", "rope_theta": 10000}, "'rope_theta' is 10000: transformers 4 and 5 read it differently", "expected 500000")
         self.refused({"model_type": "gpt_neox", "rope_theta": 5000}, "'rope_theta' is 5000: the class reads 'rotary_emb_base'; expected 10000")
         self.refused({"model_type": "gemma2", "sliding_window": None}, "'sliding_window' is null: expected the window of the layers that have one")
+        self.refused({"model_type": "gemma3_text", "attn_logit_softcapping": 50.0}, "'attn_logit_softcapping' is 50.0: transformers ignores it in this family; expected null")
+        self.refused({"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": 8.0}},
+                     "'rope_scaling.type' is \"linear\": transformers 5 ignores it in this family; write 'rope_type' in its place")
         # Phi-3's class has a default of the outer key, so the key in the object does not count; Llama's has none.
         factors = {"type": "longrope", "short_factor": [1.0] * 48, "long_factor": [1.0] * 48, "original_max_position_embeddings": 2048}
         for config, factor in [({"model_type": "phi3"}, r"1\)"), ({"model_type": "phi3", "original_max_position_embeddings": 2048}, r"1\.044"),

@@ -107,7 +107,7 @@ Decoder readGemma3(Config &config) {
   constexpr double kLocalTheta = 10000;
   Decoder decoder = readGemma2Parts(config, defaults);
   useHeadNorms(decoder, Attention::EachHead);
-  decoder.attention.softcap = readSoftcap(config, "attn_logit_softcapping", 0);
+  config.require("attn_logit_softcapping", nullptr, "transformers ignores it in this family");
   decoder.logitsSoftcap = readSoftcap(config, "final_logit_softcapping", 0);
   const int64_t pattern = config.size("sliding_window_pattern", 6);
   config.ignore({"_sliding_window_pattern"});

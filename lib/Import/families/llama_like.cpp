@@ -158,7 +158,8 @@ Decoder readOlmo3(Config &config) {
   defaults.theta = 500000;
   const RopeDefaults usual = ropeDefaults(decoder, defaults);
   const Rope full = readRopeOfLayers(config, "full_attention", usual);
-  // Of version 4, transformers 5 gives scalings and another base to layers without a window alone.
+  // From the form of version 4, transformers 5 gives scalings and another base to layers without a window
+  // alone.
   if (config.has("rope_theta"))
     config.require(
         "rope_theta", defaults.theta,
