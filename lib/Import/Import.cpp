@@ -107,10 +107,9 @@ static Result<Class> classOf(const Config &config, const Family &family, std::op
   const auto found = std::ranges::find(classes, name, &Class::name);
   if (found != classes.end())
     return *found;
-  return invalidInput(
-      "{}: the class {} (architectures) cannot be imported yet; {}{}", config.file(), printable(name),
-      expected,
-      family.kind == Family::DecoderOfTexts ? "" : ", or give --task, which puts a head on the model");
+  return invalidInput("{}: the class {} (architectures) cannot be imported yet; {}, or give --task, which puts "
+                      "a head on the model",
+                      config.file(), printable(name), expected);
 }
 
 /// Gives the config the labels of a new head.

@@ -66,14 +66,16 @@ void readLabels(Config &config, Task task, Head &head) {
 
 /// Adds the scaling of Phi-3 for texts of at most as many positions as those of pretraining. Longer ones need
 /// the other list, `long_factor`, for all positions.
-static void addLongRope(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
+static void addLongRope(Config &config, const std::string &scope, const RopeDefaults &defaults, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
-  // The key outside of the object wins, as in transformers.
+  // The key outside of the object wins, as in transformers, also by its class default.
   const std::string outer = "original_max_position_embeddings";
-  const int64_t inner = config.has(key(outer.c_str())) ? config.size(key(outer.c_str())) : 4096;
-  const double original = double(config.size(outer, inner));
+  const int64_t inner = config.size(key(outer.c_str()), defaults.maxPositions);
+  const double original =
+      double(config.has(outer) || defaults.originalPositions ? config.size(outer, defaults.originalPositions)
+                                                             : inner);
   const double factor =
-      config.has(key("factor")) ? config.number(key("factor")) : double(maxPositions) / original;
+      config.has(key("factor")) ? config.number(key("factor")) : double(defaults.maxPositions) / original;
   const double attention = config.has(key("attention_factor")) ? config.number(key("attention_factor"))
                            : factor <= 1 || original <= 1
                                ? 1
@@ -95,7 +97,7 @@ static double readMscale(Config &config, const std::string &scope, const std::st
 }
 
 /// Adds the scaling whose keys are in the object `scope`.
-static void addScaling(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
+static void addScaling(Config &config, const std::string &scope, const RopeDefaults &defaults, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
   const std::string typeKey = config.has(key("rope_type")) ? key("rope_type") : key("type");
   const std::string type = config.word(typeKey, "default");
@@ -112,7 +114,7 @@ static void addScaling(Config &config, const std::string &scope, int64_t maxPosi
                                config.size(key("original_max_position_embeddings")));
   else if (type == "yarn") {
     rope.scaling = fmt::format("yarn(factor {}, original {}", number("factor"),
-                               config.size(key("original_max_position_embeddings"), maxPositions));
+                               config.size(key("original_max_position_embeddings"), defaults.maxPositions));
     for (const char *name : {"beta_fast", "beta_slow", "attention_factor"})
       if (config.has(key(name)))
         rope.scaling += fmt::format(", {} {}", name, number(name));
@@ -123,7 +125,7 @@ static void addScaling(Config &config, const std::string &scope, int64_t maxPosi
       rope.scaling += ", untruncated";
     rope.scaling += ")";
   } else if (type == "longrope" || type == "su") {
-    addLongRope(config, scope, maxPositions, rope);
+    addLongRope(config, scope, defaults, rope);
   } else {
     config.fail(
         fmt::format("'{}' is {}, which is not supported; expected default, linear, llama3, longrope or yarn",
@@ -142,7 +144,7 @@ static Rope readRopeIn(Config &config, const std::string &scope, const RopeDefau
   rope.theta = config.number(keyOf("rope_theta"), defaults.theta);
   config.ignore({"rope_theta"}); // the object's counts
   if (config.isObject(object))
-    addScaling(config, object, defaults.maxPositions, rope);
+    addScaling(config, object, defaults, rope);
   if (rope.theta <= 1)
     config.fail(fmt::format("rope_theta: expected a number above 1, found {}", rope.theta));
   const std::string shareKey = keyOf("partial_rotary_factor");
@@ -167,7 +169,11 @@ Rope readRope(Config &config, const RopeDefaults &defaults) {
 }
 
 Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults) {
-  return readRopeIn(config, fmt::format("rope_parameters.{}", type), defaults);
+  const std::string scope = fmt::format("rope_parameters.{}", type);
+  if (!config.isObject(scope) && !config.has("rope_scaling.rope_type"))
+    config.require("rope_scaling.type", "default",
+                   "transformers 5 ignores it in this family; write 'rope_type' in its place");
+  return readRopeIn(config, scope, defaults);
 }
 
 void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope, std::optional<int64_t> window) {

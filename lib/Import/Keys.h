@@ -29,6 +29,8 @@ struct RopeDefaults {
   int64_t headWidth = 1, maxPositions = 1;
   std::optional<double> rotaryShare =
       std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
+  std::optional<int64_t> originalPositions =
+      std::nullopt; ///< of original_max_position_embeddings; nothing if the class has no such key
 };
 
 /// Reads `rope_parameters` of transformers 5, or `rope_theta` and `rope_scaling` of version 4.

@@ -18,9 +18,10 @@ namespace fs = std::filesystem;
 constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json",
                      *kTorchFile = "pytorch_model.bin";
 
-/// Rejects paths: an index from an untrusted source must not refer to files outside its folder.
-bool isPlainName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+/// Rejects paths: an index from an untrusted source must not refer to files outside its folder, or to other
+/// files of the model, which an export would write twice.
+bool isNameOfWeights(std::string_view name) {
+  return name.ends_with(".safetensors") && name.find('/') == std::string_view::npos &&
          name.find('\0') == std::string_view::npos;
 }
 
@@ -71,10 +72,10 @@ Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view t
       return invalidInput("{}: weight_map: expected the name of a file for '{}', found {}", path,
                           printable(tensor), file.type_name());
     const auto &name = file.get_ref<const std::string &>();
-    if (!isPlainName(name))
+    if (!isNameOfWeights(name))
       return invalidInput(
-          "{}: weight_map: '{}' is said to be in '{}'; expected the name of a file beside the "
-          "index, without a folder",
+          "{}: weight_map: '{}' is said to be in '{}'; expected the name of a .safetensors file "
+          "beside the index, without a folder",
           path, printable(tensor), printable(name));
     index.emplace(tensor, name);
   }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/input_file.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "plan/schema/entry_names.h"
 #include "runtime/data/philox.h"
@@ -229,14 +230,23 @@ Result<std::vector<std::pair<std::string, std::string>>> readPrompts(const RunOp
   return prompts;
 }
 
+/// Whether a file of such content holds generated texts, as jsonLines() writes them.
+bool holdsGenerated(std::string_view content) {
+  const nlohmann::json line = tryParseJson(content.substr(0, content.find('\n')));
+  return line.is_object() && line.contains("prompt_tokens") && line.contains("prompt_seconds");
+}
+
 /// Fails if the file cannot be created, or would replace something else than generated texts, before hours of
 /// training.
 Status checkGenerated(const std::string &file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
-  if (std::filesystem::is_regular_file(file, error) && std::filesystem::file_size(file, error) > 0) {
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return invalidInput("--generated={}: expected a file, found a folder, a pipe or a device", file);
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(file, error) > 0) {
     const Result<std::string> content = readWholeFile(file);
-    if (!content.ok() || !content->starts_with("{\"ended\":"))
+    if (!content.ok() || !holdsGenerated(*content))
       return invalidInput(
           "--generated={}: the file exists, and holds something else than generated texts; remove it, "
           "or give another name",

@@ -190,6 +190,17 @@ class EndOfText(harness.EndToEndTest):
             out, _ = self.trainrun(plan, "--init", "w.safetensors", "--tokenizer=bytes", "--generate=A", "--temperature=0", "--max-tokens=4")
             self.assertEqual(out, text + "\n", eos)
 
+    def test_files_of_prompts_and_texts(self):
+        plan = self.compile(TABLE.replace("EOS", "95"))
+        run = [harness.TRAINRUN, plan, "--init", "w.safetensors", "--tokenizer=bytes", "--max-tokens=2"]
+        Path("notes").write_text('{"ended": "my own"}')
+        self.fails([*run, "--generate=A", "--generated=notes"], 2, "--generated=notes: the file exists, and holds something else than generated texts")
+        self.fails([*run, "--generate=A", "--generated=."], 2, "--generated=.: expected a file, found a folder, a pipe or a device")
+        for prompt in "AB":  # the second run replaces the first one's texts
+            self.run_program(*run, f"--generate={prompt}", "--generated=texts.jsonl")
+        self.assertEqual(json.loads(Path("texts.jsonl").read_text())["prompt"], "B")
+        self.fails([*run, "--prompts=texts.jsonl", "--generated=./texts.jsonl"], 2, "--prompts and --generated both name './texts.jsonl'")
+
     def test_the_reason_against_generation_is_the_real_one(self):
         numbers = TABLE.replace("EOS", "1").replace("%labels:", "%scale: tensor<?x96xf32>, %labels:").replace(
             '  nn.output "logits" %logits', '  %row = nn.reshape %scale to [-1, 1, 96]\n  %scaled = nn.mul %logits, %row\n  nn.output "logits" %scaled')

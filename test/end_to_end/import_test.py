@@ -9,6 +9,7 @@ import struct
 import sys
 from pathlib import Path
 
+import emulated_gpus
 import harness
 from harness import GOLDEN, TRAINC, Tensor, read_safetensors, write_safetensors
 
@@ -178,11 +179,15 @@ class DropoutTest(ImportTestCase):
 
 
 class StrategiesTest(ImportTestCase):
-    """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
+    """Imported models train the same on ranks, with recomputation, within a memory limit and on emulated GPUs, and nearly so in bf16."""
 
     FAMILIES = ["bert_tokens", "bloom", "gemma3", "modernbert", "vit"]
+    ON_GPUS = ["vit"]
     if "TRAINC_ALL_COMBINATIONS" in os.environ:  # test/run.sh matrix
-        FAMILIES += ["bert_classes", "gpt_neox", "llama_classes", "phi3_longrope", "qwen3"]
+        FAMILIES = sorted(path.stem for path in (GOLDEN / "import").glob("*.json"))
+        # Each kind: a classifier of images, encoders with learned positions and with windows, and decoders with ALiBi, windows and soft caps,
+        # learned positions, packed heads, scaled rotary positions, and a classifier on the last token.
+        ON_GPUS = ["vit", "bert_pairs", "modernbert", "bloom", "gemma2", "gpt2", "gpt_neox", "phi3_longrope", "qwen3_classes"]
 
     def losses(self, name, *options):
         write_data("data.safetensors", numbers_of(name))
@@ -203,9 +208,34 @@ class StrategiesTest(ImportTestCase):
     def test_bf16(self):
         for name in self.FAMILIES:
             losses = self.losses(name, "--precision=bf16")
-            bound = 5e-2 if name in ("bert_classes", "llama_classes", "vit") else 2e-2  # their steps have two targets alone
+            task = import_weights.task_of(numbers_of(name)["config"])
+            bound = 5e-2 if task in ("SequenceClassification", "ImageClassification") else 2e-2  # their steps have two targets alone
             self.assert_close(losses, numbers_of(name)["losses"], bound, name)
             self.assertNotEqual(losses[0], self.losses(name)[0])
+
+    def test_memory_limit(self):
+        """Halfway between what no and full recomputation take, some blocks are recomputed."""
+        for name in self.FAMILIES:
+            out, _ = self.trainc("estimate", self.write(self.imported(numbers_of(name))), "--json")
+            shutil.rmtree("model")
+            modes = {each["settings"]["activation_checkpointing"]: each["memory"] for each in json.loads(out)["strategies"]}
+            none, full = (modes[mode]["peak"] + modes[mode]["unplanned"] for mode in ("none", "full"))
+            limit = (none + min(none, full)) // 2
+            losses = self.losses(name, "--activation-checkpointing=budget", f"--memory-limit={limit}", "--report=report.json")
+            self.assert_close(losses, numbers_of(name)["losses"], CURVE_BOUND, name)
+            memory = json.loads(Path("report.json").read_text())["memory"]
+            self.assertLessEqual(memory["peak"] + memory["unplanned"], limit, name)
+
+    def test_trains_on_emulated_gpus(self):
+        for name in self.ON_GPUS:
+            numbers = numbers_of(name)
+            write_data("data.safetensors", numbers)
+            self.trainc("compile", self.write(self.imported(numbers)), *emulated_gpus.FOR_HERE["cuda"], "-o", "gpu.plan")
+            self.run_program(harness.TRAINRUN, "gpu.plan", "--data", "data.safetensors", "--init", "model", "--no-shuffle", "--metrics", "gpu.jsonl",
+                             "--steps", "2", env=emulated_gpus.environment(devices=1))
+            losses = [line["loss"] for line in harness.metrics("gpu.jsonl")]
+            self.assert_close(losses, numbers["losses"][:2], 2 * CURVE_BOUND, name)
+            shutil.rmtree("model")
 
     def test_compiles_for_gpus(self):
         for name in self.FAMILIES:
@@ -427,16 +457,56 @@ class EncoderTest(ImportTestCase):
         self.assertEqual(trained["classifier.weight"].shape, [5, 32])
         self.assertEqual({"classifier.bias", "classifier.weight"}, {name for name in trained if name.startswith("cl")})
 
+    def test_new_head_in_place_of_another(self):
+        """A classifier on a language model: the same as the model that has this head alone."""
+        numbers = self.folder("llama_classes")
+        config = {key: value for key, value in numbers["config"].items() if key not in ("id2label", "label2id")}
+        Path("model/config.json").write_text(json.dumps({**config, "architectures": ["LlamaForCausalLM"]}))
+        tensors = read_safetensors("model/model.safetensors")
+        head = {"lm_head.weight": Tensor("F32", [256, 32], [1.0] * (256 * 32))}
+        write_safetensors("model/model.safetensors", {**{name: tensor for name, tensor in tensors.items() if name != "score.weight"}, **head})
+        self.trainc("import", "model", "--task=classification", "--labels=5", "-o", "model.mlir")
+        text = Path("model.mlir").read_text()
+        plan = self.compile(text[:text.index("train.program")] + PROGRAM % ("llama", " x 48"))
+        self.fails([harness.TRAINRUN, plan, "--data", "data.safetensors", "--init", "model"], 2,
+                   "--init-missing='score.*' draws such parameters anew; --init-ignore='lm_head.*' leaves such tensors out")
+        self.run_steps(plan, "--init-missing=score.*", "--init-ignore=lm_head.*")
+        write_safetensors("model/model.safetensors", {**tensors, **head})
+        self.assert_close(self.run_steps(plan, "--init-ignore=lm_head.*"), numbers["losses"], CURVE_BOUND, "losses")
+
+    def test_base_model(self):
+        """A decoder without a head gets one whose weights are those of the embedding, or are drawn."""
+        numbers = numbers_of("llama")  # tied
+        write_folder(Path("model"), numbers)
+        write_data("data.safetensors")
+        tensors = read_safetensors("model/model.safetensors")
+        write_safetensors("model/model.safetensors", {name.removeprefix("model."): tensor for name, tensor in tensors.items()})
+        config = {**numbers["config"], "architectures": ["LlamaModel"]}
+        Path("model/config.json").write_text(json.dumps(config))
+        self.fails([TRAINC, "import", "model"], 2, "the class LlamaModel (architectures) cannot be imported yet", "or give --task, which puts a head on the model")
+        for tied in (True, False):
+            Path("model/config.json").write_text(json.dumps({**config, "tie_word_embeddings": tied}))
+            self.trainc("import", "model", "--task=causal-lm", "-o", "model.mlir")
+            text = Path("model.mlir").read_text()
+            plan = self.compile(text[:text.index("train.program")] + PROGRAM % ("llama", " x 48"))
+            if tied:
+                self.assert_close(self.run_steps(plan), numbers["losses"], CURVE_BOUND, "losses")
+            else:
+                self.fails([harness.TRAINRUN, plan, "--data", "data.safetensors", "--init", "model"], 2, "lm_head.weight", "--init-missing=")
+                self.run_steps(plan, "--init-missing=lm_head.*")
+
     def test_dropout(self):
-        """Dropout of the states and of attention's weights is in the text, without --no-dropout."""
+        """Dropout of the states and of attention's weights is in the text, without --no-dropout, and off in evaluation."""
         self.folder("bert_classes", hidden_dropout_prob=0.25, classifier_dropout=0.125, attention_probs_dropout_prob=0.5)
         self.compiled()
+        evaluated = self.evaluated()
         text = Path("model.mlir").read_text()
         self.assertEqual(text.count("p 0.25"), 3)
         self.assertEqual(text.count("p 0.125"), 1)
         self.assertEqual(text.count("dropout 0.5 dropout_key %key"), 1)
         self.compiled("--no-dropout")
         self.assertNotIn("dropout \"", Path("model.mlir").read_text())
+        self.assertEqual(self.evaluated(), evaluated)
 
 
 class ImportErrorsTest(harness.EndToEndTest):
@@ -464,6 +534,25 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**self.LLAMA, "quantization_config": {"bits": 4}}, "the weights are quantised")
         self.refused({**self.LLAMA, "rms_norm_eps": None, "tie_word_embeddings": 1}, "'tie_word_embeddings': expected true or false, found 1")
         self.refused({**self.LLAMA, "partial_rotary_factor": 0.0}, "'partial_rotary_factor' is 0.0: this family rotates whole heads; expected 1.0")
+
+    def test_keys_that_families_read_otherwise(self):
+        """Keys that most families read, and these classes of transformers do not, or in another way."""
+        self.refused({"model_type": "smollm3", "num_hidden_layers": 1, "layer_types": ["sliding_attention"], "sliding_window": 8},
+                     "'layer_types' has sliding_attention: windows of this family are not supported")
+        self.refused({"model_type": "olmo3", "rope_theta": 10000}, "'rope_theta' is 10000: transformers 4 and 5 read it differently", "expected 500000")
+        self.refused({"model_type": "gpt_neox", "rope_theta": 5000}, "'rope_theta' is 5000: the class reads 'rotary_emb_base'; expected 10000")
+        self.refused({"model_type": "gemma2", "sliding_window": None}, "'sliding_window' is null: expected the window of the layers that have one")
+        self.refused({"model_type": "gemma3_text", "attn_logit_softcapping": 50.0}, "'attn_logit_softcapping' is 50.0: transformers ignores it in this family; expected null")
+        self.refused({"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": 8.0}},
+                     "'rope_scaling.type' is \"linear\": transformers 5 ignores it in this family; write 'rope_type' in its place")
+        # Phi-3's class has a default of the outer key, so the key in the object does not count; Llama's has none.
+        factors = {"type": "longrope", "short_factor": [1.0] * 48, "long_factor": [1.0] * 48, "original_max_position_embeddings": 2048}
+        for config, factor in [({"model_type": "phi3"}, r"1\)"), ({"model_type": "phi3", "original_max_position_embeddings": 2048}, r"1\.044"),
+                               ({**self.LLAMA, "head_dim": 96, "max_position_embeddings": 4096}, r"1\.044")]:
+            Path("config.json").write_text(json.dumps({**config, "rope_scaling": factors}))
+            self.trainc("import", "config.json", "-o", "model.mlir")
+            self.assertRegex(Path("model.mlir").read_text(), rf"longrope\([^)]*attention_factor {factor}")
+            Path("model.mlir").unlink()
 
     def test_texts(self):
         self.refused(None, "expected a JSON object with the configuration of a model, found null")

@@ -73,6 +73,8 @@ namespace {
 
 /// Bytes of an expanded text at most, as many as a file may have.
 constexpr size_t kMaxBytes = size_t{256} << 20;
+/// Copies of blocks at most. A model of as many ops is not compiled (ModelSize.cpp), and each block has ops.
+constexpr size_t kMaxCopies = 100'000;
 
 /// A copy of a block to write.
 struct Instance {
@@ -285,8 +287,12 @@ FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePlace pla
     if (instances_[*user].block == &block)
       return errorAt(place, "block @" + block.name + " contains itself");
   used_.insert(&block);
-  if (symbols_.insert(symbol).second)
+  if (symbols_.insert(symbol).second) {
+    if (instances_.size() >= kMaxCopies)
+      return errorAt(place, "the model needs more than " + Twine(kMaxCopies) +
+                                " copies of blocks, one for each combination of their constants' numbers");
     instances_.push_back({&block, std::move(values), {symbol, place, instance_}});
+  }
   out_.put("@\"" + symbol + "\"", place);
   return end;
 }

@@ -73,9 +73,11 @@ Status checkNeeds(const Options &o) {
   return {};
 }
 
-/// Two outputs in one file would destroy each other. A device accepts any number.
+/// Two outputs in one file would destroy each other, and one would destroy prompts. A device accepts any
+/// number.
 Status checkOutputs(const Options &o) {
-  const std::pair<std::string, const char *> outputs[] = {{o.metrics, "--metrics"},
+  const std::pair<std::string, const char *> outputs[] = {{o.prompts, "--prompts"},
+                                                          {o.metrics, "--metrics"},
                                                           {o.profileFile(), "--profile"},
                                                           {o.trace, "--trace"},
                                                           {o.generated, "--generated"}};

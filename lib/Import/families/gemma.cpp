@@ -61,6 +61,8 @@ static std::optional<double> readSoftcap(Config &config, std::string_view key, d
 
 static void useSlidingLayers(Config &config, Decoder &decoder, int64_t count, int64_t pattern,
                              const Rope &full, const Rope &sliding) {
+  if (config.isNull("sliding_window"))
+    config.fail("'sliding_window' is null: expected the window of the layers that have one");
   const int64_t window = config.size("sliding_window", 4096);
   const std::vector<bool> slides =
       readSlidingLayers(config, count, [&](int64_t index) { return (index + 1) % pattern != 0; });
@@ -105,7 +107,7 @@ Decoder readGemma3(Config &config) {
   constexpr double kLocalTheta = 10000;
   Decoder decoder = readGemma2Parts(config, defaults);
   useHeadNorms(decoder, Attention::EachHead);
-  decoder.attention.softcap = readSoftcap(config, "attn_logit_softcapping", 0);
+  config.require("attn_logit_softcapping", nullptr, "transformers ignores it in this family");
   decoder.logitsSoftcap = readSoftcap(config, "final_logit_softcapping", 0);
   const int64_t pattern = config.size("sliding_window_pattern", 6);
   config.ignore({"_sliding_window_pattern"});

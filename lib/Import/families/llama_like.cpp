@@ -2,6 +2,8 @@
 #include "lib/Import/Family.h"
 #include "lib/Import/families/llama_parts.h"
 
+#include <algorithm>
+
 namespace trainc::importer {
 
 Decoder readLlama(Config &config) {
@@ -115,7 +117,8 @@ Decoder readSmolLM3(Config &config) {
   config.require("use_sliding_window", false, "windows of this family are not supported");
   config.ignore({"sliding_window"});
   const int64_t count = readLayerCount(config, defaults);
-  readSlidingLayers(config, count, [](int64_t) { return false; });
+  if (std::ranges::count(readSlidingLayers(config, count, [](int64_t) { return false; }), true) != 0)
+    config.fail("'layer_types' has sliding_attention: windows of this family are not supported");
   const int64_t interval = config.size("no_rope_layer_interval", 4);
   const auto rotates = config.wholes("no_rope_layers"); // 1: the layer has rotary positions
   if (rotates && int64_t(rotates->size()) != count)
@@ -155,9 +158,14 @@ Decoder readOlmo3(Config &config) {
   defaults.theta = 500000;
   const RopeDefaults usual = ropeDefaults(decoder, defaults);
   const Rope full = readRopeOfLayers(config, "full_attention", usual);
-  // Scalings of version 4 are those of layers without a window.
+  // From the form of version 4, transformers 5 gives scalings and another base to layers without a window
+  // alone.
+  if (config.has("rope_theta"))
+    config.require(
+        "rope_theta", defaults.theta,
+        "transformers 4 and 5 read it differently; write 'rope_parameters' of each type of layers");
   Rope sliding;
-  sliding.theta = full.theta;
+  sliding.theta = defaults.theta;
   if (config.has("rope_parameters.sliding_attention"))
     sliding = readRopeOfLayers(config, "sliding_attention", usual);
   std::optional<int64_t> window;
@@ -191,7 +199,8 @@ Decoder readPhi3(Config &config) {
                                .mlpWidth = 8192,
                                .maxPositions = 4096,
                                .epsilon = 1e-5,
-                               .rotaryShare = 1};
+                               .rotaryShare = 1,
+                               .originalPositions = 4096};
   Decoder decoder = readLlamaParts(config, defaults);
   decoder.attention.packing = Attention::Rows;
   decoder.attention.query = "self_attn.qkv_proj";

@@ -64,7 +64,8 @@ RopeDefaults ropeDefaults(const Decoder &decoder, const LlamaDefaults &defaults)
   return {.theta = defaults.theta,
           .headWidth = decoder.attention.headWidth,
           .maxPositions = decoder.maxPositions,
-          .rotaryShare = defaults.rotaryShare};
+          .rotaryShare = defaults.rotaryShare,
+          .originalPositions = defaults.originalPositions};
 }
 
 void useRotaryLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults,

@@ -16,6 +16,8 @@ struct LlamaDefaults {
   double epsilon = 1e-6, theta = 10000;
   std::optional<double> rotaryShare =
       std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
+  std::optional<int64_t> originalPositions =
+      std::nullopt; ///< of original_max_position_embeddings; nothing if the class has no such key
   bool isTied = false;
   const char *activationKey = "hidden_act";
   const char *activation = "silu";

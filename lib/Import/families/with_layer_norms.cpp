@@ -46,7 +46,9 @@ Decoder readGptNeoX(Config &config) {
   decoder.finalNorm = "gpt_neox.final_layer_norm";
   decoder.head = "embed_out";
   decoder.maxPositions = config.size("max_position_embeddings", 2048);
-  Rope rope = readRope(config, {.theta = config.number("rotary_emb_base", 10000),
+  const double theta = config.number("rotary_emb_base", 10000);
+  config.require("rope_theta", theta, "the class reads 'rotary_emb_base'");
+  Rope rope = readRope(config, {.theta = theta,
                                 .headWidth = attention.headWidth,
                                 .maxPositions = decoder.maxPositions,
                                 .rotaryShare = config.number("rotary_pct", 0.25)});

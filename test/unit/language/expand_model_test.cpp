@@ -8,6 +8,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -216,6 +217,19 @@ TEST(ExpandModel, EachNumberHasOneCopy) {
   EXPECT_THAT(
       text, StartsWith("\n@\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000.0>\", @\"b<t = 10000>\""));
   EXPECT_EQ(llvm::StringRef(text).count("nn.block"), 2);
+}
+
+/// Blocks that each use the next one twice, with other numbers, need twice as many copies for each block.
+TEST(ExpandModel, CopiesAreLimited) {
+  std::string text = "use @b0<n = 1>\n";
+  for (int block = 0; block < 40; ++block)
+    text += fmt::format("nn.block @b{}<n>() {{ @b{}<n = n * 2> @b{}<n = n * 2 + 1> }}\n", block, block + 1,
+                        block + 1);
+  text += "nn.block @b40<n>() { }\n";
+  const auto messages = Expansion(text).messages;
+  ASSERT_FALSE(messages.empty());
+  EXPECT_THAT(messages.front(),
+              StartsWith("m.mlir:17:38: the model needs more than 100000 copies of blocks"));
 }
 
 TEST(ExpandModel, UnusedBlocks) {

@@ -104,12 +104,13 @@ TEST_F(WeightFilesTest, AnIndexDoesNotLeadOutOfItsFolder) {
                                           ".",
                                           "",
                                           "sub/x.safetensors",
-                                          "x\\u0000y"};
+                                          "x\\u0000y.safetensors",
+                                          "tokenizer.json"};
   for (const std::string &name : names) {
     const std::string text = fmt::format(R"({{"weight_map": {{"a": "{}"}}}})", name);
     const auto index = parseWeightIndex("index.json", text);
     EXPECT_THAT(index.status().message(),
-                HasSubstr("expected the name of a file beside the index, without a folder"))
+                HasSubstr("expected the name of a .safetensors file beside the index, without a folder"))
         << name;
     writeFile(folder / "inside/model.safetensors.index.json", text);
     EXPECT_FALSE(WeightFiles::open(folder / "inside").ok());
