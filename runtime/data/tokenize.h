@@ -40,7 +40,7 @@ struct TokenizeOptions {
   std::vector<std::string> texts; ///< files or patterns, in order
   std::string output;             ///< e.g. "tokens.bin"
   std::string endToken;           ///< if set, the token whose id goes after each text, e.g. "<|endoftext|>"
-  bool anyText = false;           ///< JSON and tables are texts like others
+  bool anyText = false;           ///< JSON, HTML, XML and tables are texts like others
   /// If set, called from time to time with the bytes encoded so far and in total; returns false to cancel.
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };

@@ -343,6 +343,24 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(found["range"]["start"]["line"], 1)
             self.assertRegex(found["message"], r"/block.mlir:\d+:8: 'nn.gleu' is unknown; did you mean 'nn.gelu'\?")
 
+    def test_definitions_in_imported_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            block, rest = self.text.split("nn.model", 1)
+            Path(folder, "parts").mkdir()
+            Path(folder, "parts", "block.mlir").write_text('import "../sizes.mlir"\n' + block.replace("to 512", "to $width"))
+            Path(folder, "sizes.mlir").write_text("// Sizes.\n  let width = 512\n")
+            main = f'import "parts/block.mlir"\nlet half = width / 2\nnn.model{rest}'
+            uri = f"file://{folder}/m.mlir"
+            self.client.open(uri, main)
+            lines = main.split("\n")
+            line = next(number for number, line in enumerate(lines) if "@layer" in line)
+            [found] = self.client.at("definition", uri, line, lines[line].index("@layer") + 2)
+            self.assertEqual(found["uri"], f"file://{folder}/parts/block.mlir")
+            self.assertTrue(Path(folder, "parts", "block.mlir").read_text().split("\n")[found["range"]["start"]["line"]].startswith("nn.block @layer"))
+            [found] = self.client.at("definition", uri, 1, lines[1].index("width") + 1)
+            self.assertEqual((found["uri"], found["range"]), (f"file://{folder}/sizes.mlir", {"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 11}}))
+            self.assertEqual(self.client.at("definition", uri, line, lines[line].index("nn.repeat") + 4), [])
+
     def test_imports_of_imports(self):
         """Files of one name in two folders; the line of the text leads to the file, and notes are in files of their own."""
         with tempfile.TemporaryDirectory() as folder:

@@ -182,7 +182,7 @@ class ModelErrors(harness.EndToEndTest):
         signed = "expected a whole number from -9223372036854775808 to 9223372036854775807, found "
         def export(value):
             return ("  clip 1.0\n", '  export "x.json" {a = %s}\n' % value)
-        for edit, expected in [(export("9223372036854775808"), signed + "9223372036854775808; a larger number is written with a point, such as 1.0e30"),
+        for edit, expected in [(export("9223372036854775808"), signed + "9223372036854775808; a larger number, where it may have a fraction, is written with a point, such as 1.0e30"),
                                (export("1000000000000000019884624838656"), signed + "1000000000000000019884624838656"),
                                (export("[1, {b = -9223372036854775809}]"), signed + "-9223372036854775809"),
                                (export("0xFFFFFFFFFFFFFFFF"), signed + "0xFFFFFFFFFFFFFFFF"),

@@ -2,8 +2,8 @@
 
 #include "dialects/NN/Syntax.h"
 #include "tools/language/model_parts.h"
-#include "tools/language/sign_reader.h"
 #include "tools/language/text_position.h"
+#include "tools/language/token_reader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,13 +21,13 @@ using llvm::Twine;
 
 namespace trainc {
 
-SourcePlace ExpandedText::placeOf(size_t offset) const {
+SourcePosition ExpandedText::positionOf(size_t offset) const {
   const auto next =
       llvm::upper_bound(pieces_, offset, [](size_t at, const Piece &piece) { return at < piece.begin; });
   if (next == pieces_.begin())
     return {1, 0}; // an empty text
   const Piece &piece = *std::prev(next);
-  return {piece.place.buffer, piece.place.offset + (piece.isCopy ? offset - piece.begin : 0)};
+  return {piece.position.buffer, piece.position.offset + (piece.isCopy ? offset - piece.begin : 0)};
 }
 
 StringRef ExpandedText::replacementAt(size_t offset) const {
@@ -51,21 +51,21 @@ std::vector<BlockCopy> ExpandedText::copiesAt(size_t offset) const {
 
 std::string describeUse(const BlockCopy &copy) { return "in block @" + copy.symbol + ", which is used here"; }
 
-void ExpandedText::beginCopy(BlockCopy copy, SourcePlace place) {
+void ExpandedText::beginCopy(BlockCopy copy, SourcePosition position) {
   copyBegins_.push_back(text_.size());
-  put("\nnn.block @\"" + copy.symbol + "\"", place);
+  put("\nnn.block @\"" + copy.symbol + "\"", position);
   copies_.push_back(std::move(copy));
 }
 
-void ExpandedText::copy(StringRef text, SourcePlace place) {
+void ExpandedText::copy(StringRef text, SourcePosition position) {
   if (text.empty())
     return;
-  pieces_.push_back({text_.size(), place, /*isCopy=*/true});
+  pieces_.push_back({text_.size(), position, /*isCopy=*/true});
   text_ += text;
 }
 
-void ExpandedText::put(const Twine &text, SourcePlace place) {
-  pieces_.push_back({text_.size(), place, /*isCopy=*/false});
+void ExpandedText::put(const Twine &text, SourcePosition position) {
+  pieces_.push_back({text_.size(), position, /*isCopy=*/false});
   text_ += text.str();
 }
 
@@ -91,19 +91,19 @@ public:
   FailureOr<ExpandedText> expand();
 
 private:
-  mlir::InFlightDiagnostic errorAt(SourcePlace place, const Twine &message);
-  LogicalResult expectSign(StringRef sign, SourcePlace place, const Twine &after);
-  LogicalResult checkNeighbours(SourcePlace place, size_t end);
+  mlir::InFlightDiagnostic errorAt(SourcePosition position, const Twine &message);
+  LogicalResult expectToken(StringRef token, SourcePosition position, const Twine &after);
+  LogicalResult checkNeighbours(SourcePosition position, size_t end);
 
   ConstantScope scope() const;
   std::optional<ConstantValue> evaluate(unsigned buffer, size_t &at);
 
-  LogicalResult write(SourcePlace from, size_t end);
+  LogicalResult write(SourcePosition from, size_t end);
   LogicalResult writeCopies(size_t &written);
   void addUnused();
   void warnOfUnused() const;
-  FailureOr<size_t> writeConstant(SourcePlace place);
-  FailureOr<size_t> writeUse(const BlockTemplate &block, SourcePlace place, size_t at);
+  FailureOr<size_t> writeConstant(SourcePosition position);
+  FailureOr<size_t> writeUse(const BlockTemplate &block, SourcePosition position, size_t at);
   FailureOr<size_t> readValues(const BlockTemplate &block, unsigned buffer, size_t at,
                                std::vector<std::optional<ConstantValue>> &values);
 
@@ -146,18 +146,19 @@ std::string symbolOf(const BlockTemplate &block, llvm::ArrayRef<ConstantValue> v
 
 // --- Errors ---
 
-mlir::InFlightDiagnostic Expander::errorAt(SourcePlace place, const Twine &message) {
-  mlir::InFlightDiagnostic error = files_.errorAt(place, message);
+mlir::InFlightDiagnostic Expander::errorAt(SourcePosition position, const Twine &message) {
+  mlir::InFlightDiagnostic error = files_.errorAt(position, message);
   for (std::optional<size_t> at = instance_; at; at = instances_[*at].copy.user)
     if (const BlockCopy &copy = instances_[*at].copy; copy.use)
       error.attachNote(files_.locationOf(*copy.use)) << describeUse(copy);
   return error;
 }
 
-LogicalResult Expander::expectSign(StringRef sign, SourcePlace place, const Twine &after) {
-  if (files_.textOf(place.buffer).substr(place.offset).starts_with(sign))
+LogicalResult Expander::expectToken(StringRef token, SourcePosition position, const Twine &after) {
+  if (files_.textOf(position.buffer).substr(position.offset).starts_with(token))
     return success();
-  return errorAt(place, "expected '" + sign + "' after " + after + ", found " + files_.describe(place));
+  return errorAt(position,
+                 "expected '" + token + "' after " + after + ", found " + files_.describe(position));
 }
 
 // --- Constants ---
@@ -184,51 +185,51 @@ std::optional<ConstantValue> Expander::evaluate(unsigned buffer, size_t &at) {
 // --- Writing the text ---
 
 /// Fails if a constant's number would become part of another token.
-LogicalResult Expander::checkNeighbours(SourcePlace place, size_t end) {
-  const StringRef text = files_.textOf(place.buffer);
-  const char before = place.offset == 0 ? ' ' : text[place.offset - 1];
+LogicalResult Expander::checkNeighbours(SourcePosition position, size_t end) {
+  const StringRef text = files_.textOf(position.buffer);
+  const char before = position.offset == 0 ? ' ' : text[position.offset - 1];
   if (before == ')' || (isWordCharacter(before) && before != 'x')) // the x between sizes
-    return errorAt(place, "expected a blank before the constant");
+    return errorAt(position, "expected a blank before the constant");
   const StringRef rest = text.substr(end);
   if (rest.empty() || rest.starts_with("//") || rest.starts_with("->") || rest[0] == 'x')
     return success();
   if (StringRef("+-*/").contains(rest[0]))
-    return errorAt({place.buffer, end},
+    return errorAt({position.buffer, end},
                    "arithmetic on constants is written in parentheses, as in $(width / 2)");
   if (isWordCharacter(rest[0]))
-    return errorAt({place.buffer, end}, "expected a blank after the constant");
+    return errorAt({position.buffer, end}, "expected a blank after the constant");
   return success();
 }
 
 /// Writes the number of the constant or expression at a `$`. Returns the offset after it.
-FailureOr<size_t> Expander::writeConstant(SourcePlace place) {
-  const StringRef text = files_.textOf(place.buffer);
-  size_t at = place.offset + 1;
+FailureOr<size_t> Expander::writeConstant(SourcePosition position) {
+  const StringRef text = files_.textOf(position.buffer);
+  size_t at = position.offset + 1;
   std::optional<ConstantValue> value;
   if (text.substr(at).starts_with("(")) {
-    value = evaluate(place.buffer, ++at);
-    if (!value || failed(expectSign(")", {place.buffer, at}, "an expression")))
+    value = evaluate(position.buffer, ++at);
+    if (!value || failed(expectToken(")", {position.buffer, at}, "an expression")))
       return failure();
     ++at;
   } else {
     const StringRef name = constantNameAt(text, at);
     at += name.size();
     if (name.empty())
-      return errorAt(place,
+      return errorAt(position,
                      "'$' has no meaning here; $name is the number of `let name = ...`, and $(...) that "
                      "of an expression");
     std::string message;
     const ConstantValue *found = scope().lookUp(name, message);
     if (!found)
-      return errorAt(place, message);
+      return errorAt(position, message);
     value = *found;
   }
-  if (failed(checkNeighbours(place, at)))
+  if (failed(checkNeighbours(position, at)))
     return failure();
-  if (StringRef(value->text).starts_with("-") && text.take_front(place.offset).rtrim(" \t").ends_with("-"))
-    return errorAt(place, "expected a positive number after '-', found " + value->text +
-                              "; write $(-name), which is the negative of any number");
-  out_.put(value->text, place);
+  if (StringRef(value->text).starts_with("-") && text.take_front(position.offset).rtrim(" \t").ends_with("-"))
+    return errorAt(position, "expected a positive number after '-', found " + value->text +
+                                 "; write $(-name), which is the negative of any number");
+  out_.put(value->text, position);
   return at;
 }
 
@@ -243,18 +244,18 @@ FailureOr<size_t> Expander::readValues(const BlockTemplate &block, unsigned buff
   do {
     at = skipSpace(text, at + 1);
     const StringRef name = wordAt(text, at);
-    const SourcePlace place{buffer, at};
+    const SourcePosition position{buffer, at};
     if (!isConstantName(name))
-      return errorAt(place,
-                     "expected the name of a constant" + ofBlock + ", found " + files_.describe(place));
+      return errorAt(position,
+                     "expected the name of a constant" + ofBlock + ", found " + files_.describe(position));
     const size_t index = size_t(llvm::find(names, name) - names.begin());
     if (index == names.size())
-      return errorAt(place, "block @" + block.name + " has no constant '" + name + "'" +
-                                suggestName(name, names, "; it has " + llvm::join(names, ", ")));
+      return errorAt(position, "block @" + block.name + " has no constant '" + name + "'" +
+                                   suggestName(name, names, "; it has " + llvm::join(names, ", ")));
     if (values[index])
-      return errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
+      return errorAt(position, "constant '" + name + "'" + ofBlock + " is given twice");
     at = skipSpace(text, at + name.size());
-    if (failed(expectSign("=", {buffer, at}, "the name of a constant" + ofBlock)))
+    if (failed(expectToken("=", {buffer, at}, "the name of a constant" + ofBlock)))
       return failure();
     ++at;
     values[index] = evaluate(buffer, at);
@@ -262,66 +263,67 @@ FailureOr<size_t> Expander::readValues(const BlockTemplate &block, unsigned buff
       return failure();
     at = skipSpace(text, at);
   } while (text.substr(at).starts_with(","));
-  if (failed(expectSign(">", {buffer, at}, "the constants" + ofBlock)))
+  if (failed(expectToken(">", {buffer, at}, "the constants" + ofBlock)))
     return failure();
   return at + 1;
 }
 
 /// Writes the name of the copy of a block for the values at `at`. Returns the offset after the values.
-FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePlace place, size_t at) {
+FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePosition position, size_t at) {
   std::vector<std::optional<ConstantValue>> given(block.constants.size());
   FailureOr<size_t> end = at;
-  if (const std::optional<size_t> constants = angleAfter(files_.textOf(place.buffer), at))
-    end = readValues(block, place.buffer, *constants, given);
+  if (const std::optional<size_t> constants = angleAfter(files_.textOf(position.buffer), at))
+    end = readValues(block, position.buffer, *constants, given);
   if (failed(end))
     return failure();
   std::vector<ConstantValue> values;
   for (const auto &[constant, value] : llvm::zip_equal(block.constants, given)) {
     if (!value && !constant.defaultValue)
-      return errorAt(place, "block @" + block.name + " needs a number for '" + constant.name + "', as in @" +
-                                block.name + "<" + constant.name + " = 1>");
+      return errorAt(position, "block @" + block.name + " needs a number for '" + constant.name +
+                                   "', as in @" + block.name + "<" + constant.name + " = 1>");
     values.push_back(value ? *value : *constant.defaultValue);
   }
   const std::string symbol = symbolOf(block, values);
   for (std::optional<size_t> user = instance_; user; user = instances_[*user].copy.user)
     if (instances_[*user].block == &block)
-      return errorAt(place, "block @" + block.name + " contains itself");
+      return errorAt(position, "block @" + block.name + " contains itself");
   used_.insert(&block);
   if (symbols_.insert(symbol).second) {
     if (instances_.size() >= kMaxCopies)
-      return errorAt(place, "the model needs more than " + Twine(kMaxCopies) +
+      return errorAt(position, "the model needs more than " + Twine(kMaxCopies) +
                                 " copies of blocks, one for each combination of their constants' numbers");
-    instances_.push_back({&block, std::move(values), {symbol, place, instance_}});
+    instances_.push_back({&block, std::move(values), {symbol, position, instance_}});
   }
-  out_.put("@\"" + symbol + "\"", place);
+  out_.put("@\"" + symbol + "\"", position);
   return end;
 }
 
-/// Writes the text from a place to the offset `end`.
-LogicalResult Expander::write(SourcePlace from, size_t end) {
+/// Writes the text from a position to the offset `end`.
+LogicalResult Expander::write(SourcePosition from, size_t end) {
   const unsigned buffer = from.buffer;
   const StringRef text = files_.textOf(buffer);
-  SignReader signs(text, from.offset);
+  TokenReader tokens(text, from.offset);
   size_t begin = from.offset;
-  for (Sign sign = signs.next(); sign.begin < end; sign = signs.next()) {
-    const SourcePlace place{buffer, sign.begin};
-    const auto block = parts_.templates.find(sign.name);
-    const bool isUse = sign.kind == Sign::Symbol && block != parts_.templates.end();
-    if (sign.kind == Sign::Symbol && !isUse && angleAfter(text, sign.end))
-      return errorAt(place, "@" + sign.name +
-                                " has no constants; a block with constants is written `nn.block @" +
-                                sign.name + "<window>(...)`");
-    if (!isUse && sign.kind != Sign::Dollar)
+  for (Token token = tokens.next(); token.begin < end; token = tokens.next()) {
+    const SourcePosition position{buffer, token.begin};
+    const auto block = parts_.templates.find(token.name);
+    const bool isUse = token.kind == Token::Symbol && block != parts_.templates.end();
+    if (token.kind == Token::Symbol && !isUse && angleAfter(text, token.end))
+      return errorAt(position, "@" + token.name +
+                                   " has no constants; a block with constants is written `nn.block @" +
+                                   token.name + "<window>(...)`");
+    if (!isUse && token.kind != Token::Dollar)
       continue;
-    out_.copy(text.slice(begin, sign.begin), {buffer, begin});
-    const FailureOr<size_t> after = isUse ? writeUse(block->second, place, sign.end) : writeConstant(place);
+    out_.copy(text.slice(begin, token.begin), {buffer, begin});
+    const FailureOr<size_t> after =
+        isUse ? writeUse(block->second, position, token.end) : writeConstant(position);
     if (failed(after))
       return failure();
     if (out_.text().size() > kMaxBytes)
-      return errorAt(place, "the model has more than " + Twine(kMaxBytes >> 20) +
-                                " MiB of text when blocks are copied for their constants");
+      return errorAt(position, "the model has more than " + Twine(kMaxBytes >> 20) +
+                                   " MiB of text when blocks are copied for their constants");
     begin = *after;
-    signs.skipTo(begin);
+    tokens.skipTo(begin);
   }
   out_.copy(text.slice(begin, end), {buffer, begin});
   return success();
@@ -334,8 +336,8 @@ LogicalResult Expander::writeCopies(size_t &written) {
     const BlockTemplate &block = *instances_[written].block;
     instance_ = written;
     visible_ = block.visible;
-    out_.beginCopy(instances_[written].copy, block.place);
-    if (failed(write({block.place.buffer, block.body}, block.end)))
+    out_.beginCopy(instances_[written].copy, block.position);
+    if (failed(write({block.position.buffer, block.body}, block.end)))
       return failure();
   }
   instance_ = std::nullopt;
@@ -364,15 +366,15 @@ void Expander::warnOfUnused() const {
   if (!out_.text().contains("nn.model"))
     return;
   for (const auto &[name, block] : parts_.templates)
-    if (!used_.contains(&block) && block.place.buffer == files_.main())
-      mlir::emitWarning(files_.locationOf(block.place))
+    if (!used_.contains(&block) && block.position.buffer == files_.main())
+      mlir::emitWarning(files_.locationOf(block.position))
           << "block @" << name << " is not used, so its text is not checked";
 }
 
 FailureOr<ExpandedText> Expander::expand() {
   for (const Chunk &chunk : parts_.chunks) {
     visible_ = chunk.visible;
-    if (failed(write(chunk.place, chunk.end)))
+    if (failed(write(chunk.position, chunk.end)))
       return failure();
   }
   size_t written = 0;
@@ -398,7 +400,7 @@ FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext 
   if (!problem)
     return expanded;
   const size_t offset = offsetOf(*problem, expanded->text());
-  mlir::InFlightDiagnostic error = files.errorAt(expanded->placeOf(offset), problem->message);
+  mlir::InFlightDiagnostic error = files.errorAt(expanded->positionOf(offset), problem->message);
   for (const BlockCopy &copy : expanded->copiesAt(offset))
     if (copy.use)
       error.attachNote(files.locationOf(*copy.use)) << describeUse(copy);
@@ -422,39 +424,39 @@ static size_t constantEnd(StringRef text, size_t at) {
 
 std::string maskExpansions(StringRef text) {
   std::string masked = text.str();
-  SignReader signs(text, 0);
+  TokenReader tokens(text, 0);
   const auto blank = [&](size_t begin, size_t end) {
     std::replace_if(
         masked.begin() + ptrdiff_t(begin), masked.begin() + ptrdiff_t(end), [](char c) { return c != '\n'; },
         ' ');
-    signs.skipTo(end);
+    tokens.skipTo(end);
   };
-  for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
-    const bool isName = sign.kind == Sign::Block || sign.kind == Sign::Symbol;
-    if (sign.kind == Sign::Let || sign.kind == Sign::Import) {
-      blank(sign.begin, std::min(text.find('\n', sign.begin), text.size()));
-    } else if (sign.kind == Sign::Dollar) {
-      const size_t end = constantEnd(text, sign.begin);
-      blank(sign.begin, end);
+  for (Token token = tokens.next(); token.kind != Token::End; token = tokens.next()) {
+    const bool isName = token.kind == Token::Block || token.kind == Token::Symbol;
+    if (token.kind == Token::Let || token.kind == Token::Import) {
+      blank(token.begin, std::min(text.find('\n', token.begin), text.size()));
+    } else if (token.kind == Token::Dollar) {
+      const size_t end = constantEnd(text, token.begin);
+      blank(token.begin, end);
       masked[end - 1] = '1';
-    } else if (isName && angleAfter(text, sign.end)) {
-      const size_t close = text.find_first_of(">{}@", sign.end);
+    } else if (isName && angleAfter(text, token.end)) {
+      const size_t close = text.find_first_of(">{}@", token.end);
       if (close != StringRef::npos && text[close] == '>')
-        blank(sign.end, close + 1);
+        blank(token.end, close + 1);
     }
   }
   return masked;
 }
 
 std::optional<TextProblem> findExpansion(StringRef text) {
-  SignReader signs(text, 0);
-  for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
-    const bool isLine = (sign.kind == Sign::Let || sign.kind == Sign::Import) && signs.depth() == 0;
-    const bool isBlock = sign.kind == Sign::Block && angleAfter(text, sign.end);
+  TokenReader tokens(text, 0);
+  for (Token token = tokens.next(); token.kind != Token::End; token = tokens.next()) {
+    const bool isLine = (token.kind == Token::Let || token.kind == Token::Import) && tokens.depth() == 0;
+    const bool isBlock = token.kind == Token::Block && angleAfter(text, token.end);
     if (!isLine && !isBlock)
       continue;
-    const StringRef before = text.take_front(sign.begin);
-    return TextProblem{before.count('\n') + 1, sign.begin - (before.rfind('\n') + 1) + 1, // npos + 1 is 0
+    const StringRef before = text.take_front(token.begin);
+    return TextProblem{before.count('\n') + 1, token.begin - (before.rfind('\n') + 1) + 1, // npos + 1 is 0
                        "constants, imports and blocks with constants are expanded by `trainc compile FILE "
                        "--compile-to=model`, whose output can be read here"};
   }

@@ -5,10 +5,10 @@
 #include "dialects/NN/ForeignOps.h"
 #include "dialects/NN/Syntax.h"
 #include "tools/language/property_names.h"
-#include "tools/language/sign_reader.h"
 #include "tools/language/syntax_errors.h"
 #include "tools/language/text_check.h"
 #include "tools/language/text_position.h"
+#include "tools/language/token_reader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -39,27 +39,27 @@ public:
   FailureOr<ModelParts> read();
 
 private:
-  LogicalResult definedTwice(const Twine &what, SourcePlace place, SourcePlace first);
-  LogicalResult expectSign(StringRef sign, SourcePlace place, const Twine &after);
-  LogicalResult missingBrace(SourcePlace place);
-  LogicalResult checkLineEnd(SourcePlace place, StringRef what);
+  LogicalResult definedTwice(const Twine &what, SourcePosition position, SourcePosition first);
+  LogicalResult expectToken(StringRef token, SourcePosition position, const Twine &after);
+  LogicalResult missingBrace(SourcePosition position);
+  LogicalResult checkLineEnd(SourcePosition position, StringRef what);
   LogicalResult checkText(unsigned buffer);
 
   std::optional<ConstantValue> evaluate(unsigned buffer, size_t &at);
   LogicalResult load(unsigned buffer);
-  FailureOr<size_t> readLet(SourcePlace place);
-  FailureOr<size_t> readImport(SourcePlace place);
-  LogicalResult import(SourcePlace place, StringRef path);
-  FailureOr<size_t> readBlock(unsigned buffer, const Sign &sign);
+  FailureOr<size_t> readLet(SourcePosition position);
+  FailureOr<size_t> readImport(SourcePosition position);
+  LogicalResult import(SourcePosition position, StringRef path);
+  FailureOr<size_t> readBlock(unsigned buffer, const Token &token);
   LogicalResult readConstants(BlockTemplate &block, size_t at);
   LogicalResult findEnd(BlockTemplate &block);
 
   SourceFiles &files_;
   Imports imports_;
   ModelParts parts_;
-  std::map<StringRef, SourcePlace> blocks_; ///< all blocks, by name
-  std::vector<unsigned> loading_;           ///< files of which each imports the next, from the main one on
-  std::map<std::string, unsigned> loaded_;  ///< buffers, by canonical path
+  std::map<StringRef, SourcePosition> blocks_; ///< all blocks, by name
+  std::vector<unsigned> loading_;              ///< files of which each imports the next, from the main one on
+  std::map<std::string, unsigned> loaded_;     ///< buffers, by canonical path
 };
 
 std::string canonicalPath(const std::filesystem::path &path) {
@@ -120,49 +120,49 @@ std::optional<ConstantValue> PartsReader::evaluate(unsigned buffer, size_t &at) 
 
 // --- Errors ---
 
-LogicalResult PartsReader::definedTwice(const Twine &what, SourcePlace place, SourcePlace first) {
-  mlir::InFlightDiagnostic error = files_.errorAt(place, what + " is defined twice");
+LogicalResult PartsReader::definedTwice(const Twine &what, SourcePosition position, SourcePosition first) {
+  mlir::InFlightDiagnostic error = files_.errorAt(position, what + " is defined twice");
   error.attachNote(files_.locationOf(first)) << "the first definition is here";
   return error;
 }
 
-LogicalResult PartsReader::expectSign(StringRef sign, SourcePlace place, const Twine &after) {
-  if (files_.textOf(place.buffer).substr(place.offset).starts_with(sign))
+LogicalResult PartsReader::expectToken(StringRef token, SourcePosition position, const Twine &after) {
+  if (files_.textOf(position.buffer).substr(position.offset).starts_with(token))
     return success();
-  return files_.errorAt(place,
-                        "expected '" + sign + "' after " + after + ", found " + files_.describe(place));
+  return files_.errorAt(position,
+                        "expected '" + token + "' after " + after + ", found " + files_.describe(position));
 }
 
-/// Reports that a brace is missing before a place.
-LogicalResult PartsReader::missingBrace(SourcePlace place) {
-  const TextPosition position(files_.textOf(place.buffer), place.offset);
-  const SyntaxError error = explainSyntaxError("expected '{' to begin a region", position, files_.context());
-  return files_.errorAt({place.buffer, error.offset.value_or(position.offset())}, error.text);
+/// Reports that a brace is missing before a position.
+LogicalResult PartsReader::missingBrace(SourcePosition position) {
+  const TextPosition found(files_.textOf(position.buffer), position.offset);
+  const SyntaxError error = explainSyntaxError("expected '{' to begin a region", found, files_.context());
+  return files_.errorAt({position.buffer, error.offset.value_or(found.offset())}, error.text);
 }
 
 /// Fails unless nothing but a comment follows on the line.
-LogicalResult PartsReader::checkLineEnd(SourcePlace place, StringRef what) {
-  const StringRef text = files_.textOf(place.buffer);
-  const size_t at = skipBlanks(text, place.offset);
+LogicalResult PartsReader::checkLineEnd(SourcePosition position, StringRef what) {
+  const StringRef text = files_.textOf(position.buffer);
+  const size_t at = skipBlanks(text, position.offset);
   const StringRef rest = text.substr(at);
   if (rest.empty() || rest[0] == '\n' || rest.starts_with("\r\n") || rest.starts_with("//"))
     return success();
-  return files_.errorAt({place.buffer, at}, "expected the end of the line after " + what + ", found " +
-                                                files_.describe({place.buffer, at}));
+  return files_.errorAt({position.buffer, at}, "expected the end of the line after " + what + ", found " +
+                                                   files_.describe({position.buffer, at}));
 }
 
 /// Reads ` name = expression`. Returns the offset after it.
-FailureOr<size_t> PartsReader::readLet(SourcePlace place) {
-  const unsigned buffer = place.buffer;
+FailureOr<size_t> PartsReader::readLet(SourcePosition position) {
+  const unsigned buffer = position.buffer;
   const StringRef text = files_.textOf(buffer);
-  size_t at = skipBlanks(text, place.offset);
+  size_t at = skipBlanks(text, position.offset);
   const StringRef name = wordAt(text, at);
-  const SourcePlace namePlace{buffer, at};
+  const SourcePosition namePosition{buffer, at};
   if (!isConstantName(name))
-    return files_.errorAt(namePlace, "expected the name of a constant, as in `let width = 576`, found " +
-                                         files_.describe(namePlace));
+    return files_.errorAt(namePosition, "expected the name of a constant, as in `let width = 576`, found " +
+                                            files_.describe(namePosition));
   at = skipBlanks(text, at + name.size());
-  if (failed(expectSign("=", {buffer, at}, "the name of a constant")))
+  if (failed(expectToken("=", {buffer, at}, "the name of a constant")))
     return failure();
   ++at;
   const std::optional<ConstantValue> value = evaluate(buffer, at);
@@ -170,38 +170,38 @@ FailureOr<size_t> PartsReader::readLet(SourcePlace place) {
     return failure();
   const auto [first, isNew] = parts_.constantOf.try_emplace(name, parts_.constants.size());
   if (!isNew)
-    return definedTwice("constant '" + name + "'", namePlace, parts_.constants[first->second].place);
-  parts_.constants.push_back({name, *value, namePlace});
+    return definedTwice("constant '" + name + "'", namePosition, parts_.constants[first->second].position);
+  parts_.constants.push_back({name, *value, namePosition});
   return at;
 }
 
 /// Reads ` "file"`. Returns the offset after it.
-FailureOr<size_t> PartsReader::readImport(SourcePlace place) {
-  const StringRef text = files_.textOf(place.buffer);
-  const size_t at = skipBlanks(text, place.offset);
+FailureOr<size_t> PartsReader::readImport(SourcePosition position) {
+  const StringRef text = files_.textOf(position.buffer);
+  const size_t at = skipBlanks(text, position.offset);
   const StringRef line = text.substr(at).take_until([](char c) { return c == '\n'; });
   const size_t end = line.starts_with("\"") ? line.find('"', 1) : StringRef::npos;
   const StringRef path = end == StringRef::npos ? "" : line.slice(1, end);
-  const SourcePlace pathPlace{place.buffer, at};
+  const SourcePosition pathPosition{position.buffer, at};
   if (path.empty() || path.contains('\\')) {
     const StringRef module = wordAt(text, at);
     const StringRef advice = module.empty() || module.ends_with(".mlir") ? "" : adviceOnForeignOp("import");
     return files_.errorAt(
-        pathPlace, "expected the name of a file in double quotes, as in `import \"blocks.mlir\"`, found " +
-                       files_.describe(pathPlace) + (advice.empty() ? "" : "; " + advice));
+        pathPosition, "expected the name of a file in double quotes, as in `import \"blocks.mlir\"`, found " +
+                          files_.describe(pathPosition) + (advice.empty() ? "" : "; " + advice));
   }
   const size_t after = at + end + 1;
-  if (failed(checkLineEnd({place.buffer, after}, "an import")) || failed(import(pathPlace, path)))
+  if (failed(checkLineEnd({position.buffer, after}, "an import")) || failed(import(pathPosition, path)))
     return failure();
   return after;
 }
 
-/// Loads the file `path`, which is relative to the file of `place`, unless it was loaded before.
-LogicalResult PartsReader::import(SourcePlace place, StringRef path) {
+/// Loads the file `path`, which is relative to the file of `position`, unless it was loaded before.
+LogicalResult PartsReader::import(SourcePosition position, StringRef path) {
   if (imports_ == Imports::Refuse)
-    return files_.errorAt(place, "cannot import: this text may not read files");
+    return files_.errorAt(position, "cannot import: this text may not read files");
   const std::filesystem::path file =
-      std::filesystem::path(files_.nameOf(place.buffer).str()).parent_path() / path.str();
+      std::filesystem::path(files_.nameOf(position.buffer).str()).parent_path() / path.str();
   const std::string canonical = canonicalPath(file);
   if (const auto known = loaded_.find(canonical); known != loaded_.end()) {
     const auto cycle = llvm::find(loading_, known->second);
@@ -210,16 +210,16 @@ LogicalResult PartsReader::import(SourcePlace place, StringRef path) {
     std::string chain;
     for (auto each = cycle; each != loading_.end(); ++each)
       chain += files_.nameOf(*each).str() + " -> ";
-    return files_.errorAt(place, "files import each other in a circle: " + chain + files_.nameOf(*cycle));
+    return files_.errorAt(position, "files import each other in a circle: " + chain + files_.nameOf(*cycle));
   }
   if (loading_.size() > kMaxImports)
-    return files_.errorAt(place, "more than " + Twine(kMaxImports) + " files import each other in a row");
+    return files_.errorAt(position, "more than " + Twine(kMaxImports) + " files import each other in a row");
   const Result<std::string> text = readWholeFile(file, kMaxFileBytes);
   if (!text.ok())
-    return files_.errorAt(place, "cannot import: " + printable(text.status().message()));
+    return files_.errorAt(position, "cannot import: " + printable(text.status().message()));
   const std::string name = printable(file.string());
   if (const std::optional<std::string> problem = describeNonText(*text, name))
-    return files_.errorAt(place, "cannot import: " + *problem);
+    return files_.errorAt(position, "cannot import: " + *problem);
   const unsigned buffer = files_.add(*text, name);
   loaded_.emplace(canonical, buffer);
   return load(buffer);
@@ -227,21 +227,22 @@ LogicalResult PartsReader::import(SourcePlace place, StringRef path) {
 
 /// Reads `<window, theta = 10000>` at `at`.
 LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
-  const unsigned buffer = block.place.buffer;
+  const unsigned buffer = block.position.buffer;
   const StringRef text = files_.textOf(buffer);
   const std::string ofBlock = (" of block @" + block.name).str();
   llvm::StringSet<> names;
   do {
     at = skipSpace(text, at + 1);
     const StringRef name = wordAt(text, at);
-    const SourcePlace place{buffer, at};
+    const SourcePosition position{buffer, at};
     if (!isConstantName(name))
-      return files_.errorAt(place, "expected the name of a constant" + ofBlock + ", found " +
-                                       files_.describe(place));
+      return files_.errorAt(position, "expected the name of a constant" + ofBlock + ", found " +
+                                          files_.describe(position));
     if (!names.insert(name).second)
-      return files_.errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
+      return files_.errorAt(position, "constant '" + name + "'" + ofBlock + " is given twice");
     if (const auto other = parts_.constantOf.find(name); other != parts_.constantOf.end())
-      return definedTwice("constant '" + name + "'" + ofBlock, place, parts_.constants[other->second].place);
+      return definedTwice("constant '" + name + "'" + ofBlock, position,
+                          parts_.constants[other->second].position);
     at = skipSpace(text, at + name.size());
     std::optional<ConstantValue> value;
     if (text.substr(at).starts_with("=")) {
@@ -254,43 +255,43 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
     at = skipSpace(text, at);
   } while (text.substr(at).starts_with(","));
   block.body = at + 1;
-  return expectSign(">", {buffer, at}, "the constants" + ofBlock);
+  return expectToken(">", {buffer, at}, "the constants" + ofBlock);
 }
 
 /// Finds the end of a block with constants: the `}` of its body. Those of `attributes {...}` are before.
 LogicalResult PartsReader::findEnd(BlockTemplate &block) {
-  const unsigned buffer = block.place.buffer;
+  const unsigned buffer = block.position.buffer;
   const StringRef text = files_.textOf(buffer);
-  SignReader signs(text, block.body);
+  TokenReader tokens(text, block.body);
   bool isBody = false;
   while (true) {
-    const Sign sign = signs.next();
-    if (sign.kind == Sign::Open && signs.depth() == 1)
-      isBody = !text.take_front(sign.begin).rtrim().ends_with("attributes");
-    if (sign.kind == Sign::Let || sign.kind == Sign::Import)
-      return files_.errorAt({buffer, sign.begin}, "expected this line outside of braces, above the block");
-    if (sign.kind == Sign::Block || sign.kind == Sign::End)
-      return missingBrace({buffer, sign.begin});
-    if (sign.kind != Sign::Close || signs.depth() > 0 || !isBody)
+    const Token token = tokens.next();
+    if (token.kind == Token::Open && tokens.depth() == 1)
+      isBody = !text.take_front(token.begin).rtrim().ends_with("attributes");
+    if (token.kind == Token::Let || token.kind == Token::Import)
+      return files_.errorAt({buffer, token.begin}, "expected this line outside of braces, above the block");
+    if (token.kind == Token::Block || token.kind == Token::End)
+      return missingBrace({buffer, token.begin});
+    if (token.kind != Token::Close || tokens.depth() > 0 || !isBody)
       continue;
-    block.end = sign.end;
+    block.end = token.end;
     return success();
   }
 }
 
 /// Reads a block. Returns the offset after the block if it has constants, otherwise after its name.
-FailureOr<size_t> PartsReader::readBlock(unsigned buffer, const Sign &sign) {
-  const std::optional<size_t> constants = angleAfter(files_.textOf(buffer), sign.end);
-  const SourcePlace place{buffer, sign.begin};
-  const auto [first, isNew] = blocks_.try_emplace(sign.name, place);
-  if (!isNew && (constants || parts_.templates.contains(sign.name))) // MLIR reports two plain blocks
-    return definedTwice("block @" + sign.name, place, first->second);
+FailureOr<size_t> PartsReader::readBlock(unsigned buffer, const Token &token) {
+  const std::optional<size_t> constants = angleAfter(files_.textOf(buffer), token.end);
+  const SourcePosition position{buffer, token.begin};
+  const auto [first, isNew] = blocks_.try_emplace(token.name, position);
+  if (!isNew && (constants || parts_.templates.contains(token.name))) // MLIR reports two plain blocks
+    return definedTwice("block @" + token.name, position, first->second);
   if (!constants)
-    return sign.end;
-  BlockTemplate block{sign.name, place, parts_.constants.size(), 0, 0, {}};
+    return token.end;
+  BlockTemplate block{token.name, position, parts_.constants.size(), 0, 0, {}};
   if (failed(readConstants(block, *constants)) || failed(findEnd(block)))
     return failure();
-  return parts_.templates.emplace(sign.name, std::move(block)).first->second.end;
+  return parts_.templates.emplace(token.name, std::move(block)).first->second.end;
 }
 
 /// Fails if a text has numbers, brackets or properties that MLIR's parser would misread.
@@ -312,35 +313,35 @@ LogicalResult PartsReader::load(unsigned buffer) {
     return failure();
   loading_.push_back(buffer);
   const StringRef text = files_.textOf(buffer);
-  SignReader signs(text, 0);
+  TokenReader tokens(text, 0);
   size_t begin = 0;
   const auto addChunk = [&](size_t end) {
     if (begin < end)
       parts_.chunks.push_back({{buffer, begin}, end, parts_.constants.size()});
   };
-  for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
-    const bool isLine = sign.kind == Sign::Let || sign.kind == Sign::Import;
-    if (!isLine && sign.kind != Sign::Block)
+  for (Token token = tokens.next(); token.kind != Token::End; token = tokens.next()) {
+    const bool isLine = token.kind == Token::Let || token.kind == Token::Import;
+    if (!isLine && token.kind != Token::Block)
       continue;
-    if (isLine && signs.depth() > 0)
+    if (isLine && tokens.depth() > 0)
       return files_.errorAt(
-          {buffer, sign.begin},
+          {buffer, token.begin},
           "expected this line outside of braces, above the block, model or program; or a '}' is "
           "missing before");
-    if (isLine || angleAfter(text, sign.end))
-      addChunk(sign.begin);
-    const FailureOr<size_t> end = sign.kind == Sign::Let      ? readLet({buffer, sign.end})
-                                  : sign.kind == Sign::Import ? readImport({buffer, sign.end})
-                                                              : readBlock(buffer, sign);
+    if (isLine || angleAfter(text, token.end))
+      addChunk(token.begin);
+    const FailureOr<size_t> end = token.kind == Token::Let      ? readLet({buffer, token.end})
+                                  : token.kind == Token::Import ? readImport({buffer, token.end})
+                                                                : readBlock(buffer, token);
     if (failed(end))
       return failure();
-    if (*end == sign.end)
+    if (*end == token.end)
       continue;
     begin = *end;
-    signs.skipTo(begin);
+    tokens.skipTo(begin);
   }
   addChunk(text.size());
-  if (signs.depth() > 0)
+  if (tokens.depth() > 0)
     return missingBrace({buffer, text.size()});
   loading_.pop_back();
   return success();

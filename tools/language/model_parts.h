@@ -19,7 +19,7 @@ namespace trainc {
 struct Constant {
   llvm::StringRef name;
   ConstantValue value;
-  SourcePlace place;
+  SourcePosition position;
 };
 
 /// A name in the `<...>` of a block.
@@ -31,15 +31,15 @@ struct BlockConstant {
 /// A block with constants, which is copied for its uses.
 struct BlockTemplate {
   llvm::StringRef name;
-  SourcePlace place; ///< of `nn.block`
-  size_t visible;    ///< number of file-level constants before the block
-  size_t body, end;  ///< offsets after the `>` of the constants, and after the block
+  SourcePosition position; ///< of `nn.block`
+  size_t visible;          ///< number of file-level constants before the block
+  size_t body, end;        ///< offsets after the `>` of the constants, and after the block
   std::vector<BlockConstant> constants;
 };
 
 /// Text of a file without `let`, `import` and blocks with constants.
 struct Chunk {
-  SourcePlace place;
+  SourcePosition position;
   size_t end;
   size_t visible; ///< number of file-level constants before it
 };

@@ -17,8 +17,8 @@ namespace {
 /// File name of an expanded text, in locations that are not those of the user's files.
 constexpr StringRef kExpandedName = "<expanded>";
 
-/// Maps locations in an expanded text to the places where a model's author wrote it, and replaces messages of
-/// the parser by messages in terms of the model language.
+/// Maps locations in an expanded text to the positions where a model's author wrote it, and replaces messages
+/// of the parser by messages in terms of the model language.
 class Translator {
 public:
   /// `parsed` holds the expanded text, of which `written` holds the parts.
@@ -29,17 +29,17 @@ public:
   /// Translates a message of the parser.
   void translate(Diagnostic &diagnostic) const {
     const size_t offset = offsetOf(diagnostic.getLocation()->findInstanceOf<FileLineColLoc>());
-    const SourcePlace place = expanded_.placeOf(offset);
+    const SourcePosition position = expanded_.positionOf(offset);
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) { // from an op of ours
-      Diagnostic own(locationOf(written_, place, context_), diagnostic.getSeverity());
+      Diagnostic own(locationOf(written_, position, context_), diagnostic.getSeverity());
       own << diagnostic.str();
       diagnostic = std::move(own);
       return;
     }
-    const TextPosition position(written_.getMemoryBuffer(place.buffer)->getBuffer(), place.offset);
-    SyntaxError error = explainSyntaxError(diagnostic.str(), position, context_);
-    showReplacement(error.text, position, expanded_.replacementAt(offset));
-    Diagnostic own(locationOf(written_, {place.buffer, error.offset.value_or(place.offset)}, context_),
+    const TextPosition found(written_.getMemoryBuffer(position.buffer)->getBuffer(), position.offset);
+    SyntaxError error = explainSyntaxError(diagnostic.str(), found, context_);
+    showReplacement(error.text, found, expanded_.replacementAt(offset));
+    Diagnostic own(locationOf(written_, {position.buffer, error.offset.value_or(position.offset)}, context_),
                    DiagnosticSeverity::Error);
     own << error.text;
     for (const BlockCopy &copy : expanded_.copiesAt(offset))
@@ -57,7 +57,7 @@ public:
       if (loc.getLine() == 0) // the module
         return FileLineColLoc::get(
             &context_, written_.getMemoryBuffer(written_.getMainFileID())->getBufferIdentifier(), 0, 0);
-      return locationOf(written_, placeOf(loc), context_);
+      return locationOf(written_, positionOf(loc), context_);
     });
     replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/true);
   }
@@ -71,8 +71,8 @@ private:
       message.insert(at + found.size(), (", which is " + replacement).str());
   }
 
-  /// Returns the written place of a location in the expanded text.
-  SourcePlace placeOf(FileLineColLoc loc) const { return expanded_.placeOf(offsetOf(loc)); }
+  /// Returns the written position of a location in the expanded text.
+  SourcePosition positionOf(FileLineColLoc loc) const { return expanded_.positionOf(offsetOf(loc)); }
 
   /// Returns the offset of a location in the expanded text; its end if the location is none in it.
   size_t offsetOf(FileLineColLoc loc) const {
@@ -89,7 +89,7 @@ private:
   MLIRContext &context_;
 };
 
-/// Translates a message of the verifier. Its notes name values by the place of their definition.
+/// Translates a message of the verifier. Its notes name values by the position of their definition.
 void translateVerifier(Diagnostic &diagnostic) {
   const bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   const std::optional<std::string> text = isError ? explainVerifierError(diagnostic.str()) : std::nullopt;

@@ -11,24 +11,24 @@ using llvm::Twine;
 
 namespace trainc {
 
-mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePlace place,
+mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePosition position,
                                 mlir::MLIRContext &context) {
-  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(place.buffer);
-  const llvm::SMLoc pointer = llvm::SMLoc::getFromPointer(buffer.getBufferStart() + place.offset);
-  const auto [line, column] = sources.getLineAndColumn(pointer, place.buffer);
+  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(position.buffer);
+  const llvm::SMLoc pointer = llvm::SMLoc::getFromPointer(buffer.getBufferStart() + position.offset);
+  const auto [line, column] = sources.getLineAndColumn(pointer, position.buffer);
   return mlir::FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column);
 }
 
-std::string SourceFiles::describe(SourcePlace place) const {
-  return TextPosition(textOf(place.buffer), place.offset).describe();
+std::string SourceFiles::describe(SourcePosition position) const {
+  return TextPosition(textOf(position.buffer), position.offset).describe();
 }
 
 unsigned SourceFiles::add(StringRef text, StringRef name) {
   return sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
 }
 
-mlir::InFlightDiagnostic SourceFiles::errorAt(SourcePlace place, const Twine &message) const {
-  return mlir::emitError(locationOf(place)) << message;
+mlir::InFlightDiagnostic SourceFiles::errorAt(SourcePosition position, const Twine &message) const {
+  return mlir::emitError(locationOf(position)) << message;
 }
 
 size_t skipBlanks(StringRef text, size_t at) {

@@ -1,4 +1,4 @@
-// Files of a model, and messages about places in them.
+// Files of a model, and messages about positions in them.
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
@@ -12,8 +12,8 @@
 
 namespace trainc {
 
-/// A place in a file: a buffer of a SourceMgr, and an offset in its text.
-struct SourcePlace {
+/// A position in a file: a buffer of a SourceMgr, and an offset in its text.
+struct SourcePosition {
   unsigned buffer;
   size_t offset;
 };
@@ -21,8 +21,8 @@ struct SourcePlace {
 /// Whether a text may import files. Texts of fuzzers must not, because a path may name any file.
 enum class Imports { Read, Refuse };
 
-/// Returns the file, line and column of a place.
-mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePlace place,
+/// Returns the file, line and column of a position.
+mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePosition position,
                                 mlir::MLIRContext &context);
 
 /// The buffers of a SourceMgr.
@@ -34,17 +34,17 @@ public:
   llvm::StringRef nameOf(unsigned buffer) const {
     return sources_.getMemoryBuffer(buffer)->getBufferIdentifier();
   }
-  mlir::FileLineColLoc locationOf(SourcePlace place) const {
-    return trainc::locationOf(sources_, place, context_);
+  mlir::FileLineColLoc locationOf(SourcePosition position) const {
+    return trainc::locationOf(sources_, position, context_);
   }
-  /// Returns the token at a place, for messages.
-  std::string describe(SourcePlace place) const;
+  /// Returns the token at a position, for messages.
+  std::string describe(SourcePosition position) const;
 
   unsigned main() const { return sources_.getMainFileID(); }
   unsigned add(llvm::StringRef text, llvm::StringRef name);
   mlir::MLIRContext &context() const { return context_; }
 
-  mlir::InFlightDiagnostic errorAt(SourcePlace place, const llvm::Twine &message) const;
+  mlir::InFlightDiagnostic errorAt(SourcePosition position, const llvm::Twine &message) const;
 
 private:
   llvm::SourceMgr &sources_;

@@ -179,8 +179,12 @@ std::optional<TextProblem> Scanner::checkWhole(StringRef digits, size_t start) c
     return std::nullopt;
   const bool isPlain = bits == kPlainBits && !isUnsigned;
   const std::string found = (llvm::Twine(negative ? "-" : "") + digits).str();
-  return problemAt(start, describeOutOfRange(numberText(min, true), numberText(max, true), found) +
-                              (isPlain ? "; a larger number is written with a point, such as 1.0e30" : ""));
+  return problemAt(
+      start,
+      describeOutOfRange(numberText(min, true), numberText(max, true), found) +
+          (isPlain
+               ? "; a larger number, where it may have a fraction, is written with a point, such as 1.0e30"
+               : ""));
 }
 
 std::optional<TextProblem> Scanner::checkReal(StringRef number, size_t start) const {

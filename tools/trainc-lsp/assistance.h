@@ -1,8 +1,10 @@
-// Hover and completion in a model's text, in the words of the language.
+// Hover, completion and definitions in a model's text, in the words of the language.
 #pragma once
 
 #include "plan/settings/settings.h"
+#include "tools/trainc-lsp/imports.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Protocol.h"
 
@@ -33,5 +35,8 @@ std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &fac
 
 /// Returns the completions at `place`, as a CompletionList of the protocol.
 llvm::json::Value completionsAt(const TextPlace &place, const ModelFacts &facts);
+
+/// The definition of the block, model, program or constant at `place`, in the first file that has one.
+std::optional<llvm::lsp::Location> definitionAt(const TextPlace &place, llvm::ArrayRef<SourceText> files);
 
 } // namespace trainc

@@ -1,5 +1,6 @@
 #include "tools/trainc-lsp/conversation.h"
 
+#include "base/input_file.h"
 #include "base/json_text.h"
 #include "tools/language/expand_model.h"
 #include "tools/language/text_check.h"
@@ -146,12 +147,12 @@ void Conversation::follow(llvm::StringRef method, json::Object &message) {
       documents_.erase(document); // an edit that cannot be applied; the server reports it
     else
       shorten(document->second, message);
-  } else if (method == "textDocument/hover" || method == "textDocument/completion") {
+  } else if (method == "textDocument/hover" || method == "textDocument/completion" ||
+             method == "textDocument/definition") {
     const auto asked = read<lsp::TextDocumentPositionParams>(params);
     const std::optional<std::string> id = idOf(message);
     if (asked && id)
-      questions_[*id] = {method == "textDocument/hover", asked->textDocument.uri.file().str(),
-                         asked->position};
+      questions_[*id] = {method.str(), asked->textDocument.uri.file().str(), asked->position};
   }
 }
 
@@ -183,6 +184,37 @@ std::optional<std::string> Conversation::published(json::Object message) {
   return written;
 }
 
+/// The text of a file: of the document if an editor has it open.
+std::optional<std::string> Conversation::readText(const std::string &file) const {
+  if (const auto open = documents_.find(file); open != documents_.end())
+    return open->second.text;
+  Result<std::string> text = readWholeFile(file);
+  return text.ok() ? std::optional(std::move(*text)) : std::nullopt;
+}
+
+/// Our answer to a question about a model; nothing if the server's message has the answer.
+std::optional<json::Value> Conversation::answer(const Question &question, const Document &document,
+                                                const json::Object &message) const {
+  const TextPlace place{document.text, question.position};
+  if (question.method == "textDocument/completion")
+    return completionsAt(place, document.facts);
+  if (question.method == "textDocument/hover") {
+    const std::optional<std::string> found = hoverAt(place, document.facts);
+    return found ? json::Value(
+                       json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", *found}}}})
+                 : nullptr;
+  }
+  if (const json::Array *found = message.getArray("result"); found && !found->empty())
+    return std::nullopt;
+  const std::vector<SourceText> files =
+      withImports({question.file, document.text}, [this](const std::string &file) { return readText(file); });
+  const std::optional<lsp::Location> found = definitionAt(place, files);
+  if (!found)
+    return std::nullopt;
+  // A Location as JSON would refer to the text of its address.
+  return json::Array{json::Object{{"uri", found->uri.uri().str()}, {"range", found->range}}};
+}
+
 /// The message with our answer in place of the server's; nothing if it is to another question, or of a text
 /// that is no model's.
 std::optional<std::string> Conversation::answered(json::Object message) {
@@ -196,15 +228,10 @@ std::optional<std::string> Conversation::answered(json::Object message) {
   const auto document = documents_.find(question.file);
   if (document == documents_.end() || !isModelFile(document->second.text))
     return std::nullopt;
-  const TextPlace place{document->second.text, question.position};
-  if (!question.isHover) {
-    message["result"] = completionsAt(place, document->second.facts);
-  } else {
-    const std::optional<std::string> found = hoverAt(place, document->second.facts);
-    message["result"] =
-        found ? json::Value(json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", *found}}}})
-              : nullptr;
-  }
+  std::optional<json::Value> result = answer(question, document->second, message);
+  if (!result)
+    return std::nullopt;
+  message["result"] = std::move(*result);
   message.erase("error");
   return textOfMessage(std::move(message));
 }

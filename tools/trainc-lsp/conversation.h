@@ -19,7 +19,8 @@ struct EditorMessage {
 };
 
 /// Tracks the texts that an editor has open. For models, the server's diagnostics, hovers and completions are
-/// replaced by those of the model language. The two functions may be called concurrently.
+/// replaced by those of the model language, and definitions are added that the server does not find. The two
+/// functions may be called concurrently.
 class Conversation {
 public:
   explicit Conversation(const mlir::DialectRegistry &registry) : registry_(registry) {}
@@ -42,7 +43,7 @@ private:
   };
   /// A question that the server is about to answer.
   struct Question {
-    bool isHover;
+    std::string method;
     std::string file;
     llvm::lsp::Position position;
   };
@@ -52,6 +53,9 @@ private:
   std::optional<std::string> textOf(llvm::StringRef file);
   std::optional<std::string> published(llvm::json::Object message);
   std::optional<std::string> answered(llvm::json::Object message);
+  std::optional<llvm::json::Value> answer(const Question &question, const Document &document,
+                                          const llvm::json::Object &message) const;
+  std::optional<std::string> readText(const std::string &file) const;
 
   const mlir::DialectRegistry &registry_;
   std::mutex mutex_;

@@ -6,11 +6,10 @@
 #include "lib/Support/SourceName.h"
 #include "tools/language/parse_model.h"
 #include "tools/language/text_check.h"
+#include "tools/trainc-lsp/imports.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
 #include "llvm/Support/SourceMgr.h"
-
-#include <filesystem>
 
 using namespace mlir;
 namespace protocol = llvm::lsp;
@@ -63,20 +62,11 @@ unsigned bufferOf(StringRef file, const llvm::SourceMgr &sources) {
   return 0;
 }
 
-/// Returns the number, from 0, and the text of the line of `importer` that imports a file, if one does.
-std::optional<std::pair<int, StringRef>> importLine(StringRef file, unsigned importer,
-                                                    const llvm::SourceMgr &sources) {
-  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(importer);
-  const std::filesystem::path folder =
-      std::filesystem::path(buffer.getBufferIdentifier().str()).parent_path();
-  StringRef rest = buffer.getBuffer(), line;
-  for (int number = 0; !rest.empty(); ++number) {
-    std::tie(line, rest) = rest.split('\n');
-    StringRef path = line.ltrim();
-    if (path.consume_front("import") && (path = path.ltrim(" \t")).consume_front("\"") &&
-        printable((folder / path.take_until([](char c) { return c == '"'; }).str()).string()) == file)
-      return std::pair(number, line);
-  }
+/// Returns the line of `importer` that imports a file, if one does.
+std::optional<ImportLine> importLine(StringRef file, const llvm::MemoryBuffer &importer) {
+  for (const ImportLine &line : importsOf(importer.getBuffer()))
+    if (printable(importedPath(importer.getBufferIdentifier(), line)) == file)
+      return line;
   return std::nullopt;
 }
 
@@ -85,12 +75,12 @@ std::optional<std::pair<int, StringRef>> importLine(StringRef file, unsigned imp
 protocol::Range importRange(StringRef file, const llvm::SourceMgr &sources) {
   // A file comes after the file that imports it first.
   for (unsigned importer = 1, end = bufferOf(file, sources); importer < end; ++importer) {
-    const std::optional<std::pair<int, StringRef>> found = importLine(file, importer, sources);
+    const std::optional<ImportLine> found = importLine(file, *sources.getMemoryBuffer(importer));
     if (!found)
       continue;
     if (importer != sources.getMainFileID())
       return importRange(sources.getMemoryBuffer(importer)->getBufferIdentifier(), sources);
-    return {{found->first, 0}, {found->first, int(found->second.size())}};
+    return {{found->number, 0}, {found->number, int(found->text.size())}};
   }
   return {};
 }

@@ -167,7 +167,8 @@ void addTokenize(CLI::App &app, TokenizeCommand &command) {
       ->type_name("bytes|FILE");
   tokenize->add_option("--end-token", command.endToken,
                        "Special token to write after each text, e.g. '<|endoftext|>'");
-  tokenize->add_flag("--any-text", command.anyText, "Take JSON and tables (CSV, TSV) as plain text, too");
+  tokenize->add_flag("--any-text", command.anyText,
+                     "Take JSON, HTML, XML and tables (CSV, TSV) as plain text, too");
   tokenize->add_option("texts", command.texts, "Text files or patterns, in UTF-8")
       ->required()
       ->type_name("TEXT...");

@@ -164,22 +164,14 @@ std::string hostOf(const sockaddr *address, socklen_t bytes) {
 
 // --- Connections to rank 0 ---
 
-/// Retries until rank 0 listens.
-Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
-  TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
-  for (;;) {
-    for (const addrinfo *each = addresses.get(); each; each = each->ai_next) {
-      Descriptor socket = openSocket(*each);
-      if (socket && connectTo(*each, socket.get(), std::min(deadline, steadySeconds() + kHandshakeSeconds)))
-        return socket;
-    }
-    if (steadySeconds() >= deadline)
-      return failed(
-          "rank {}: nobody listens at {}:{} within {} s; MASTER_ADDR and MASTER_PORT have to be those of "
-          "rank 0's host, and no firewall between",
-          place.rank, place.address, place.port, place.waitSeconds);
-    std::this_thread::sleep_for(kBetweenTries);
+/// Returns a connection to one of the addresses, or none if nobody listens there.
+Descriptor connectToAny(const Addresses &addresses, double deadline) {
+  for (const addrinfo *each = addresses.get(); each; each = each->ai_next) {
+    Descriptor socket = openSocket(*each);
+    if (socket && connectTo(*each, socket.get(), std::min(deadline, steadySeconds() + kHandshakeSeconds)))
+      return socket;
   }
+  return {};
 }
 
 struct ChallengedConnection {
@@ -187,21 +179,27 @@ struct ChallengedConnection {
   Challenge challenge;
 };
 
-/// Connects until rank 0 challenges the connection, which it does at once unless another program listens
-/// there or rank 0 has no connection left.
+/// Connects until rank 0 challenges the connection, which it does at once unless it does not listen yet,
+/// another program listens there, or rank 0 has no connection left.
 Result<ChallengedConnection> beChallenged(const TcpPlace &place, double deadline) {
+  TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
   for (;;) {
-    ChallengedConnection connection;
-    TRAINC_ASSIGN_OR_RETURN(connection.socket, findTcpHost(place, deadline));
-    if (receiveValue(connection.socket.get(), connection.challenge,
-                     std::min(deadline, steadySeconds() + kHandshakeSeconds)))
+    ChallengedConnection connection{.socket = connectToAny(addresses, deadline), .challenge = {}};
+    if (connection.socket && receiveValue(connection.socket.get(), connection.challenge,
+                                          std::min(deadline, steadySeconds() + kHandshakeSeconds)))
       return connection;
-    if (steadySeconds() >= deadline)
+    if (steadySeconds() < deadline)
+      std::this_thread::sleep_for(kBetweenTries);
+    else if (connection.socket)
       return failed(
           "rank {}: who listens at {}:{} has not challenged it within {} s: it is not rank 0 of this job, or "
           "others hold all its connections",
           place.rank, place.address, place.port, place.waitSeconds);
-    std::this_thread::sleep_for(kBetweenTries);
+    else
+      return failed(
+          "rank {}: nobody listens at {}:{} within {} s; MASTER_ADDR and MASTER_PORT have to be those of "
+          "rank 0's host, and no firewall between",
+          place.rank, place.address, place.port, place.waitSeconds);
   }
 }
 

@@ -43,6 +43,9 @@ constexpr ForeignKind kCsv = {"text (CSV)", kExtractText, kFromNumpy, kExtractTa
 constexpr ForeignKind kTsv = {"text (TSV)", kExtractText, kFromNumpy, kExtractTable, true};
 constexpr ForeignKind kJsonLines = {"text (lines of JSON)", kExtractText, kFromNumpy, kExtractJson, true};
 constexpr ForeignKind kJson = {"text (JSON)", kExtractText, kFromNumpy, kExtractTexts, true};
+constexpr ForeignKind kMarkup = {
+    "text (HTML or XML)", kExtractText, kFromNumpy,
+    "write the text alone to a file, or add --any-text to tokenize the file as it is", true};
 constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, "", true};
 constexpr ForeignKind kUtf16Text = {
     "text in UTF-16",
@@ -114,13 +117,14 @@ bool hasUtf16Mark(std::string_view bytes) {
   return bytes.starts_with("\xfe\xff") || bytes.starts_with("\xff\xfe");
 }
 
-/// Whether bytes are UTF-16 of mostly ASCII text after a byte-order mark.
-bool isUtf16(std::string_view bytes) {
-  const bool bigEndian = bytes.starts_with("\xfe\xff");
-  if (bytes.size() < kMinOtherTextBytes || !hasUtf16Mark(bytes))
+/// Whether bytes are UTF-16 of mostly ASCII text. Without a byte-order mark they are also tokens of bytes, so
+/// that only the file's name tells.
+bool isUtf16(std::string_view bytes, bool isNamedText) {
+  if (bytes.size() < kMinOtherTextBytes || !(isNamedText || hasUtf16Mark(bytes)))
     return false;
+  const bool bigEndian = bytes.starts_with("\xfe\xff") || bytes.starts_with('\0');
   size_t characters = 0;
-  for (size_t at = 2; at + 1 < bytes.size(); at += 2)
+  for (size_t at = hasUtf16Mark(bytes) ? 2 : 0; at + 1 < bytes.size(); at += 2)
     characters += bytes[at + !bigEndian] == '\0' && isAsciiText(bytes[at + bigEndian]);
   return characters >= bytes.size() / 2 - bytes.size() / 16;
 }
@@ -225,6 +229,22 @@ bool beginsWithNames(std::string_view bytes) {
          });
 }
 
+std::string inLowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; });
+  return lower;
+}
+
+/// Whether bytes begin as a web page, which a failed download leaves, or as XML.
+bool isMarkup(std::string_view bytes) {
+  bytes.remove_prefix(std::min(bytes.find_first_not_of(" \n\r\t"), bytes.size()));
+  constexpr std::string_view kBegins[] = {"<!doctype html", "<html", "<?xml "};
+  return std::ranges::any_of(kBegins, [bytes](std::string_view begin) {
+    return inLowerCase(bytes.substr(0, begin.size())) == begin;
+  });
+}
+
 /// The kind of a text, by its name and its lines.
 ForeignKind textKind(std::string_view extension, std::string_view bytes) {
   if (bytes.starts_with(kByteOrderMark))
@@ -237,16 +257,11 @@ ForeignKind textKind(std::string_view extension, std::string_view bytes) {
     return kJsonLines;
   if (extension == ".json" || isJson(bytes))
     return kJson;
+  if (isMarkup(bytes))
+    return kMarkup;
   if (isTable(bytes, ',', beginsWithNames(bytes) ? 2 : 3) || isTable(bytes, ';', 3))
     return kCsv;
   return isTable(bytes, '\t', 2) ? kTsv : kText;
-}
-
-std::string inLowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; });
-  return lower;
 }
 
 std::string_view textOf(std::span<const std::byte> bytes) {
@@ -265,7 +280,7 @@ std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<c
     return kind;
   if (isUtf32(bytes))
     return kUtf32Text;
-  if (isUtf16(bytes))
+  if (isUtf16(bytes, isNamedText))
     return kUtf16Text;
   if (isOneToken(bytes))
     return std::nullopt;

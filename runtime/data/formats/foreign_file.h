@@ -46,8 +46,8 @@ std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path);
 /// with which its weights could not be opened.
 Status explainUnreadWeights(const std::filesystem::path &path, const Status &status);
 
-/// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. JSON
-/// and tables are texts only if `anyText`.
+/// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. JSON,
+/// HTML, XML and tables are texts only if `anyText`.
 std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
                                        bool anyText);
 

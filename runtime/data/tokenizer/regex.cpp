@@ -1,7 +1,10 @@
 #include "runtime/data/tokenizer/regex.h"
 
+#include "base/clock.h"
 #include "base/plain_text.h"
 #include "runtime/data/tokenizer/oniguruma.h"
+
+#include <algorithm>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -10,9 +13,17 @@ namespace trainc {
 
 namespace {
 
-/// Limits of steps and memory of one search; usual patterns take a few steps per character.
+/// Limits of steps and memory of a search from one character; usual patterns take a few steps per character.
 constexpr uint32_t kMaxSteps = 10'000'000;
 constexpr uint32_t kMaxHeapKib = 64 * 1024;
+/// Limit of the time of all searches: for any text, and for each byte. Usual patterns take a hundredth of it.
+constexpr double kMaxSeconds = 5, kMaxSecondsPerByte = 2e-6;
+/// Maximum seconds that count for one search, because others may have had the processor meanwhile.
+constexpr double kMaxMeasuredSeconds = 0.3;
+/// The time of one of so many searches is measured, because reading the clock takes as long as a search.
+constexpr uint64_t kSampling = 8;
+/// Number of bytes from which one search tries to match.
+constexpr size_t kSpan = 16;
 constexpr size_t kMinStack = size_t{32} << 10, kMaxStack = size_t{8} << 20;
 
 std::string messageOf(int error) {
@@ -42,11 +53,11 @@ Result<Regex> Regex::compile(const std::string &where, const std::string &patter
   const std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context *)> context(
       pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  Handle<pcre2_real_code_8> code(
-      pcre2_compile(unitsOf(pattern), pattern.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &at,
-                    context.get()),
-      pcre2_code_free);
+  Handle<pcre2_real_code_8> code(pcre2_compile(unitsOf(pattern), pattern.size(),
+                                               PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE |
+                                                   PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT,
+                                               &error, &at, context.get()),
+                                 pcre2_code_free);
   if (!code)
     // The place is one in PCRE2's syntax, which may be another text.
     return invalidInput(
@@ -84,26 +95,49 @@ Result<Regex> Regex::literal(const std::string &where, std::string_view text) {
   return compile(where, pattern, std::string(text));
 }
 
-Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Status &status) const {
+/// Searches for a match that begins from `from` to `last`, and returns PCRE2's result.
+int Regex::findWithin(std::string_view text, size_t from, size_t last) const {
+  pcre2_set_offset_limit(limits_.get(), last);
   const auto search = [&](auto *function) {
     return function(code_.get(), unitsOf(text), text.size(), from, PCRE2_NO_UTF_CHECK, data_.get(),
                     limits_.get());
   };
+  const bool isMeasured = searched_.searches++ % kSampling == 0;
+  const double begin = isMeasured ? steadySeconds() : 0;
   int found = compiledToCode_ ? search(pcre2_jit_match) : search(pcre2_match);
   if (found == PCRE2_ERROR_JIT_STACKLIMIT) // the interpreter uses the heap instead
     found = search(pcre2_match);
-  if (found > 0) {
-    const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data_.get());
-    match = {offsets[0], offsets[1]};
-    return Found::kMatch;
+  if (isMeasured)
+    searched_.seconds += kSampling * std::min(steadySeconds() - begin, kMaxMeasuredSeconds);
+  return found;
+}
+
+Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Status &status) const {
+  const auto fails = [&](const std::string &reason) {
+    status = invalidInput(
+        "{}: the pattern {} takes too long or too much memory on this text ({}), near '{}'; simplify it, or "
+        "cut the text into shorter lines",
+        where_, printable(shown_), reason, printable(text.substr(from, 40)));
+    return Found::kError;
+  };
+  for (;;) {
+    if (searched_.seconds > kMaxSeconds + kMaxSecondsPerByte * static_cast<double>(searched_.bytes))
+      return fails(fmt::format("{:.0f} s for {} bytes", searched_.seconds, searched_.bytes));
+    // The limit of steps counts anew from each character.
+    const bool isLast = kSpan >= text.size() - from;
+    const int found = findWithin(text, from, isLast ? text.size() : from + kSpan - 1);
+    if (found > 0) {
+      const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data_.get());
+      match = {offsets[0], offsets[1]};
+      return Found::kMatch;
+    }
+    if (found != PCRE2_ERROR_NOMATCH)
+      return fails(messageOf(found));
+    if (isLast)
+      return Found::kNothing;
+    for (from += kSpan; from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80;)
+      ++from;
   }
-  if (found == PCRE2_ERROR_NOMATCH)
-    return Found::kNothing;
-  status = invalidInput(
-      "{}: the pattern {} takes too long or too much memory on this text ({}), near '{}'; simplify it, or "
-      "cut the text into shorter lines",
-      where_, printable(shown_), messageOf(found), printable(text.substr(from, 40)));
-  return Found::kError;
 }
 
 bool Regex::matchesEmpty() const {

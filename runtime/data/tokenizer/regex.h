@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ public:
   };
   enum class Found { kMatch, kNothing, kError };
   /// Finds the first match in `text` (UTF-8) at or after `from`, and sets `match`. On kError, `status`
-  /// (kInvalidInput) says that the pattern takes too long.
+  /// (kInvalidInput) says that the pattern takes too long: on this text, or on all that it has searched.
   Found find(std::string_view text, size_t from, Match &match, Status &status) const;
 
   /// Whether the pattern can match the empty text.
@@ -47,7 +48,15 @@ public:
   bool forEachPart(std::string_view text, Status &status, const OnPart &onPart) const;
 
 private:
+  /// Amount that a pattern has searched, to bound its time.
+  struct Searched {
+    uint64_t bytes = 0;    ///< of texts
+    uint64_t searches = 0; ///< calls of PCRE2
+    double seconds = 0;    ///< of all searches, estimated from some
+  };
+
   const Regex &suited(std::string_view text) const;
+  int findWithin(std::string_view text, size_t from, size_t last) const;
 
   template <typename T> using Handle = std::unique_ptr<T, void (*)(T *)>;
   Regex(Handle<pcre2_real_code_8> code, std::string where, std::string shown);
@@ -59,6 +68,7 @@ private:
   Handle<pcre2_real_match_context_8> limits_;
   std::string where_;
   std::string shown_;
+  mutable Searched searched_;
   /// Variant for texts with new characters (oniguruma.h); null if identical.
   std::unique_ptr<Regex> forNewCharacters_;
 };
@@ -70,6 +80,7 @@ bool Regex::forEachPart(std::string_view text, Status &status, const OnPart &onP
   size_t lastEnd = kNone;
   Match match{};
   const Regex &regex = suited(text);
+  regex.searched_.bytes += text.size();
   for (size_t from = 0; from <= text.size();) {
     const Found found = regex.find(text, from, match, status);
     if (found == Found::kError)

@@ -21,6 +21,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// The version of all tokenizer.json files; the oldest ones have none.
+constexpr std::string_view kVersion = "1.0";
+
 /// The type of a model; older files leave it out.
 std::string typeOfModel(const Json &model) {
   if (const std::string type = textOf(model, "type"); !type.empty())
@@ -82,6 +85,9 @@ Result<TokenizerDefinition> readTokenizerJson(const std::string &file, std::stri
 }
 
 Result<TokenizerDefinition> readTokenizer(const std::string &file, const Json &json) {
+  if (const Json &version = field(json, "version"); !version.is_null() && version != kVersion)
+    return invalidInput("{}: version: {} is not supported; expected \"{}\"", file, shortened(version),
+                        kVersion);
   TokenizerDefinition definition;
   definition.file = file;
   const Json &model = field(json, "model");

@@ -47,12 +47,13 @@ public:
       expanded = std::move(*result);
   }
 
-  /// The place, as `file:line:column`, of the first character of `part` in the expanded text.
-  std::string placeOf(llvm::StringRef part) {
-    const SourcePlace place = expanded.placeOf(expanded.text().find(part));
-    const char *pointer = sources.getMemoryBuffer(place.buffer)->getBufferStart() + place.offset;
-    const auto [line, column] = sources.getLineAndColumn(llvm::SMLoc::getFromPointer(pointer), place.buffer);
-    return std::to_string(place.buffer) + ":" + std::to_string(line) + ":" + std::to_string(column);
+  /// The position, as `file:line:column`, of the first character of `part` in the expanded text.
+  std::string positionOf(llvm::StringRef part) {
+    const SourcePosition position = expanded.positionOf(expanded.text().find(part));
+    const char *pointer = sources.getMemoryBuffer(position.buffer)->getBufferStart() + position.offset;
+    const auto [line, column] =
+        sources.getLineAndColumn(llvm::SMLoc::getFromPointer(pointer), position.buffer);
+    return std::to_string(position.buffer) + ":" + std::to_string(line) + ":" + std::to_string(column);
   }
 
   llvm::SourceMgr sources;
@@ -282,15 +283,15 @@ TEST(ExpandModel, PlacesAreThoseOfTheAuthor) {
   Expansion expansion("let w = 4\n nn.a $w to $(w + 1) b\nnn.block @b<n>() {\n  c $n d\n}\n@b<n = 7>\n");
   EXPECT_EQ(expansion.expanded.text(),
             "\n nn.a 4 to 5 b\n\n@\"b<n = 7>\"\n\nnn.block @\"b<n = 7>\"() {\n  c 7 d\n}");
-  EXPECT_EQ(expansion.placeOf("nn.a"), "1:2:2");
-  EXPECT_EQ(expansion.placeOf("4 to"), "1:2:7");
-  EXPECT_EQ(expansion.placeOf("to 5"), "1:2:10");
-  EXPECT_EQ(expansion.placeOf("5 b"), "1:2:13");
-  EXPECT_EQ(expansion.placeOf("b\n"), "1:2:22");
-  EXPECT_EQ(expansion.placeOf("@\"b"), "1:6:1");
-  EXPECT_EQ(expansion.placeOf("nn.block"), "1:3:1");
-  EXPECT_EQ(expansion.placeOf("c 7"), "1:4:3");
-  EXPECT_EQ(expansion.placeOf("d\n}"), "1:4:8");
+  EXPECT_EQ(expansion.positionOf("nn.a"), "1:2:2");
+  EXPECT_EQ(expansion.positionOf("4 to"), "1:2:7");
+  EXPECT_EQ(expansion.positionOf("to 5"), "1:2:10");
+  EXPECT_EQ(expansion.positionOf("5 b"), "1:2:13");
+  EXPECT_EQ(expansion.positionOf("b\n"), "1:2:22");
+  EXPECT_EQ(expansion.positionOf("@\"b"), "1:6:1");
+  EXPECT_EQ(expansion.positionOf("nn.block"), "1:3:1");
+  EXPECT_EQ(expansion.positionOf("c 7"), "1:4:3");
+  EXPECT_EQ(expansion.positionOf("d\n}"), "1:4:8");
 }
 
 class Import : public testing::Test {
@@ -315,9 +316,9 @@ TEST_F(Import, TakesThePlaceOfTheLine) {
   EXPECT_THAT(expansion.messages, ElementsAre());
   EXPECT_EQ(expansion.expanded.text(),
             "\n\n\n\nA 2\n\n // once\nM 1 2 @\"p<n = 5>\"\nnn.block @\"p<n = 5>\"() { 6 }");
-  EXPECT_EQ(expansion.placeOf("A 2"), "2:3:1");
-  EXPECT_EQ(expansion.placeOf("M 1"), "1:3:1");
-  EXPECT_EQ(expansion.placeOf("{ 6"), "3:2:18");
+  EXPECT_EQ(expansion.positionOf("A 2"), "2:3:1");
+  EXPECT_EQ(expansion.positionOf("M 1"), "1:3:1");
+  EXPECT_EQ(expansion.positionOf("{ 6"), "3:2:18");
 }
 
 TEST_F(Import, Mistakes) {

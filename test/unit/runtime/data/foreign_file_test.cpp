@@ -90,6 +90,7 @@ TEST(ForeignFile, TextNeedNotBeUtf8) {
       utf16 += bigEndian ? std::string{'\0', character} : std::string{character, '\0'};
     EXPECT_EQ(kindOf(utf16), "text in UTF-16");
     EXPECT_EQ(kindOf(utf16.substr(2)), "tokens") << "just like bytes as tokens";
+    EXPECT_EQ(kindOf(utf16.substr(2), ".txt"), "text in UTF-16") << "its name tells";
   }
 }
 

@@ -92,6 +92,35 @@ TEST(Regex, EndsPatternsThatTakeTooLong) {
       "shorter lines");
 }
 
+TEST(Regex, EndsSearchesThatTakeTooLongTogether) {
+  // Each search takes about a million steps, a tenth of the limit.
+  const auto regex = Regex::compileOniguruma("t.json: Split", "(x?){18}x{18}y");
+  ASSERT_OK(regex);
+  const std::string text(1 << 20, 'x');
+  Status status;
+  size_t parts = 0;
+  EXPECT_FALSE(regex->forEachPart(text, status, [&](size_t, size_t, bool) { return ++parts > 0; }));
+  EXPECT_EQ(parts, 0U);
+  EXPECT_THAT(status.message(),
+              testing::ContainsRegex("takes too long or too much memory on this text .[5-9] s for 1048576 "
+                                     "bytes., near 'xxx"));
+}
+
+TEST(Regex, FindsMatchesFarAway) {
+  const auto regex = Regex::compileOniguruma("t.json: Split", "(?<=\u00e9)b+|^c");
+  ASSERT_OK(regex);
+  Regex::Match match{};
+  Status status;
+  for (size_t length = 1; length < 200; ++length) {
+    std::string text(length % 2, 'a'); // so that characters of two bytes begin at even and odd offsets
+    for (size_t i = 0; i < length; ++i)
+      text += "\u00e9";
+    ASSERT_EQ(regex->find(text + "bb", 0, match, status), Regex::Found::kMatch);
+    EXPECT_EQ(match.begin, text.size());
+    ASSERT_EQ(regex->find(text, 0, match, status), Regex::Found::kNothing);
+  }
+}
+
 TEST(Regex, LiteralsStandForThemselves) {
   const std::string text("a.*\0[\\E\u00e9", 9);
   const auto regex = Regex::literal("t.json", text);

@@ -199,6 +199,10 @@ TEST(Tokenize, TakesTextsAlone) {
   for (const char *json : {"{\"text\": \"one\"}\n", "[\n  {\"text\": \"one\"},\n  {\"text\": \"two\"}\n]\n",
                            " [{\"text\": \"cut"})
     EXPECT_THAT(refusal("array.txt", json), found("text (JSON)")) << json;
+  for (const char *page : {"<!DOCTYPE html>\n<html>404 Not Found</html>\n", "\n<HTML lang=\"en\">",
+                           "<?xml version=\"1.0\"?>\n<feed/>\n"})
+    EXPECT_THAT(refusal("page.txt", page), found("text (HTML or XML); write the text alone to a file"))
+        << page;
   EXPECT_THAT(refusal("a.csv", "id,text\n1,one\n"), found("text (CSV)"));
   std::string table;
   for (int i = 0; i < 9; ++i)

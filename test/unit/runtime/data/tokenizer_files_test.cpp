@@ -119,8 +119,8 @@ TEST_F(TokenizerFiles, EveryTextOfAFileGetsThem) {
 }
 
 TEST_F(TokenizerFiles, FingerprintFollowsTheFile) {
-  const auto before = open("/version", "1.0");
-  const auto after = open("/version", "1.1");
+  const auto before = open("/note", "1.0");
+  const auto after = open("/note", "1.1");
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_NE((*before)->fingerprint(), (*after)->fingerprint());
 }
@@ -190,6 +190,7 @@ TEST_F(TokenizerFiles, AddedTokensAreFoundAmongStrippedSpaces) {
 TEST_F(TokenizerFiles, NamesUnsupportedPieces) {
   EXPECT_INVALID(open("/model/type", "WordLevel"),
                  path_ + ": model: WordLevel is not supported; expected BPE or Unigram or WordPiece");
+  EXPECT_INVALID(open("/version", "9.0"), path_ + ": version: \"9.0\" is not supported; expected \"1.0\"");
   EXPECT_INVALID(open("/model/dropout", 0.5), path_ + ": model.dropout: 0.5 is not supported; expected null");
   EXPECT_INVALID(open("/model/end_of_word_suffix", "</w>"),
                  path_ + ": model.end_of_word_suffix: \"</w>\" is not supported; expected null");

@@ -1,4 +1,4 @@
-#include "tools/language/sign_reader.h"
+#include "tools/language/token_reader.h"
 
 #include "tools/language/source_files.h"
 #include "tools/language/text_position.h"
@@ -24,9 +24,9 @@ size_t skipQuoted(StringRef text, size_t at) {
 
 /// Whether a line within braces that begins with a word `let` or `import` is meant as one outside of braces.
 /// Both words may be keys of a dictionary.
-bool isMeant(Sign::Kind kind, StringRef rest) {
+bool isMeant(Token::Kind kind, StringRef rest) {
   rest = rest.ltrim(" \t");
-  if (kind == Sign::Import)
+  if (kind == Token::Import)
     return rest.starts_with("\"");
   const StringRef name = rest.take_while(isWordCharacter);
   return !name.empty() && rest.drop_front(name.size()).ltrim(" \t").starts_with("=");
@@ -34,13 +34,13 @@ bool isMeant(Sign::Kind kind, StringRef rest) {
 
 } // namespace
 
-bool SignReader::isFirstOfLine() const {
+bool TokenReader::isFirstOfLine() const {
   const StringRef before = text_.take_front(at_).rtrim(" \t");
   return before.empty() || before.ends_with("\n");
 }
 
 /// Skips one comment, quoted text, name with a sigil, number or character without a meaning here.
-bool SignReader::skipPlain() {
+bool TokenReader::skipPlain() {
   const StringRef rest = text_.substr(at_);
   const char c = rest[0];
   if (rest.starts_with("//")) {
@@ -60,7 +60,7 @@ bool SignReader::skipPlain() {
 
 /// Takes `@name` or `@"name"`. Returns the name, or nothing if characters other than those of a word are in
 /// quotes.
-StringRef SignReader::takeSymbol() {
+StringRef TokenReader::takeSymbol() {
   const size_t begin = ++at_;
   if (!text_.substr(begin).starts_with("\"")) {
     const StringRef name = wordAt(text_, begin);
@@ -73,7 +73,7 @@ StringRef SignReader::takeSymbol() {
 }
 
 /// Reads a word. In `4x8xf32` each x that follows a size is a word of its own.
-std::optional<Sign> SignReader::wordSign() {
+std::optional<Token> TokenReader::wordToken() {
   const size_t begin = at_;
   const StringRef rest = text_.substr(begin);
   const bool isAfterSize =
@@ -86,20 +86,20 @@ std::optional<Sign> SignReader::wordSign() {
   const bool isFirst = isFirstOfLine();
   at_ += word.size();
   if (isFirst && (word == "let" || word == "import")) {
-    const Sign::Kind kind = word == "let" ? Sign::Let : Sign::Import;
+    const Token::Kind kind = word == "let" ? Token::Let : Token::Import;
     if (depth_ == 0 || isMeant(kind, text_.substr(at_)))
-      return Sign{kind, begin, at_, {}};
+      return Token{kind, begin, at_, {}};
   }
   if (word == "nn.block" && depth_ == 0) {
     at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
     if (text_.substr(at_).starts_with("@"))
       if (const StringRef name = takeSymbol(); !name.empty())
-        return Sign{Sign::Block, begin, at_, name};
+        return Token{Token::Block, begin, at_, name};
   }
   return std::nullopt;
 }
 
-Sign SignReader::next() {
+Token TokenReader::next() {
   while (at_ < text_.size()) {
     if (skipPlain())
       continue;
@@ -107,22 +107,22 @@ Sign SignReader::next() {
     switch (text_[begin]) {
     case '{':
       ++depth_;
-      return {Sign::Open, begin, ++at_, {}};
+      return {Token::Open, begin, ++at_, {}};
     case '}':
       depth_ = std::max(0, depth_ - 1);
-      return {Sign::Close, begin, ++at_, {}};
+      return {Token::Close, begin, ++at_, {}};
     case '$':
-      return {Sign::Dollar, begin, ++at_, {}};
+      return {Token::Dollar, begin, ++at_, {}};
     case '@': {
       const StringRef name = takeSymbol();
-      return {Sign::Symbol, begin, at_, name};
+      return {Token::Symbol, begin, at_, name};
     }
     default:
-      if (const std::optional<Sign> sign = wordSign())
-        return *sign;
+      if (const std::optional<Token> token = wordToken())
+        return *token;
     }
   }
-  return {Sign::End, text_.size(), text_.size(), {}};
+  return {Token::End, text_.size(), text_.size(), {}};
 }
 
 } // namespace trainc

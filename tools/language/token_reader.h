@@ -1,4 +1,4 @@
-// Places in a model's text that MLIR's parser does not know: `let`, `import`, `$name`.
+// Tokens of a model's text that expansion handles: `let`, `import`, `$name`, names of blocks, braces.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -7,8 +7,8 @@
 
 namespace trainc {
 
-/// A place that expansion looks at.
-struct Sign {
+/// A token that expansion handles.
+struct Token {
   enum Kind {
     Let,    ///< the word `let` at the begin of a line
     Import, ///< the word `import` at the begin of a line
@@ -25,13 +25,13 @@ struct Sign {
   llvm::StringRef name; ///< of blocks and symbols, without quotes
 };
 
-/// Iterates over the signs of a text. Comments, quoted texts and names that begin with one of `%#!^` have no
-/// signs.
-class SignReader {
+/// Iterates over those tokens of a text. Comments, quoted texts and names that begin with one of `%#!^` are
+/// skipped.
+class TokenReader {
 public:
-  SignReader(llvm::StringRef text, size_t begin) : text_(text), at_(begin) {}
+  TokenReader(llvm::StringRef text, size_t begin) : text_(text), at_(begin) {}
 
-  Sign next();
+  Token next();
   /// Continues at a later offset.
   void skipTo(size_t offset) { at_ = offset; }
   /// Number of open braces.
@@ -39,7 +39,7 @@ public:
 
 private:
   bool skipPlain();
-  std::optional<Sign> wordSign();
+  std::optional<Token> wordToken();
   llvm::StringRef takeSymbol();
   bool isFirstOfLine() const;
 
