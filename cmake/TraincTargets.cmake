@@ -123,10 +123,13 @@ function(trainc_unit_test name)
   endif()
 endfunction()
 
-# trainc_fuzzer(NAME SOURCES a.cpp LINK libs PRECOMPILED target): the libFuzzer program NAME_fuzzer, with the target's precompiled header,
-# and a test that runs it for ten seconds from the seeds in corpus/NAME; built when TRAINC_FUZZ is set.
+# trainc_fuzzer(NAME [SECONDS n] SOURCES a.cpp LINK libs PRECOMPILED target): the libFuzzer program NAME_fuzzer, with the target's precompiled
+# header, and a test that runs it for ten seconds, or n, from the seeds in corpus/NAME; built when TRAINC_FUZZ is set.
 function(trainc_fuzzer name)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED;SECONDS" "SOURCES;LINK" ${ARGN})
+  if(NOT ARG_SECONDS)
+    set(ARG_SECONDS 10)
+  endif()
   add_executable(${name}_fuzzer ${ARG_SOURCES})
   target_link_libraries(${name}_fuzzer PRIVATE trainc_flags ${ARG_LINK})
   target_compile_options(${name}_fuzzer PRIVATE -fPIC -O0) # as the precompiled headers were
@@ -135,7 +138,7 @@ function(trainc_fuzzer name)
   add_dependencies(fuzzers ${name}_fuzzer)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${name})
   file(MAKE_DIRECTORY ${found})
-  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=10 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
+  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=${ARG_SECONDS} -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
            -artifact_prefix=${found}/ ${found} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   # The MLIR library is not instrumented: its containers look overflown and its bump allocator poisoned to AddressSanitizer.
   set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 120

@@ -1,7 +1,9 @@
 // Any bytes as a GGUF file: they are rejected, or every tensor lies inside them and can be read, whole and in
-// a slice, and the tokenizer is rejected or can be opened.
+// a slice, the tokenizer is rejected or can be opened, and the metadata are rejected or describe a model.
+#include "lib/Import/Import.h"
 #include "runtime/data/tokenizer/gguf_tokenizer.h"
 #include "runtime/data/tokenizer/tokenizer_json.h"
+#include "runtime/formats/gguf_config.h"
 #include "runtime/formats/gguf_weights.h"
 
 #include <algorithm>
@@ -30,5 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     std::ranges::for_each(*tensors, readTensor);
   if (const auto text = tokenizerJsonOf(*file); text.ok())
     (void)readTokenizerJson("fuzz", *text);
+  if (const auto config = configJsonOf(*file); config.ok() && *config)
+    (void)importer::importModel("fuzz", **config, {});
   return 0;
 }
