@@ -1,8 +1,9 @@
 // Cost of an elementwise op, determined by building its body in a temporary function.
+#include "lib/Codegen/Kernels/BodyCost.h"
+
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Codegen/Kernels/MathLowering.h"
-#include "lib/Codegen/Kernels/RowsPlan.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -20,8 +20,8 @@ RowAccess::RowAccess(const RowsPlan &plan, KernelFunction &function)
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
       scratch.push_back(function.scratch(reduction.scratch));
-  blockRows.resize(plan.blockBuffers);
-  for (auto &[value, stash] : plan.stashes)
+  blockRows.resize(plan.stashes.buffers());
+  for (auto &[value, stash] : plan.stashes.all())
     if (!stash.isResult)
       blockRows[stash.index] =
           function.blockArray(getElementTypeOrSelf(value), plan.rowsAtOnce * plan.blockRow());

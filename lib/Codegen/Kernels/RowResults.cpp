@@ -18,10 +18,10 @@ void RowResults::storeStep(const ColumnStep &at, RowState &row, Value value) {
     if (plan.facts.strip(yielded) == value && !plan.isTileReduction(yielded) &&
         plan.facts.isAlongColumns(yielded))
       access.store(computed, place(result, getElementTypeOrSelf(yielded)), at);
-  auto found = plan.stashes.find(value);
-  if (found == plan.stashes.end())
+  const auto *found = plan.stashes.all().find(value);
+  if (found == plan.stashes.all().end())
     return;
-  RowsPlan::Stash stash = found->second;
+  RowStashes::Stash stash = found->second;
   if (!stash.isResult)
     access.store(computed, access.inBlock(stash.index, getElementTypeOrSelf(value), at.column), at);
   else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)

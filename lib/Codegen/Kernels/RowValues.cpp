@@ -143,7 +143,7 @@ Value RowValues::computeLanes(Value value, RowState &row, const ColumnStep &step
   Operation *op = value.getDefiningOp();
   if (!op)
     return loadLanes(value, row, step);
-  if (const RowsPlan::Stash *stash = plan.stashFor(value, step.pass)) {
+  if (const RowStashes::Stash *stash = plan.stashes.find(value, step.pass)) {
     const RowPlace there = stash->isResult
                                ? access.inResult(stash->index, elementOf(value), row.row, step.column)
                                : access.inBlock(stash->index, elementOf(value), step.column);

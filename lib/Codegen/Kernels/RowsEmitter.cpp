@@ -117,7 +117,7 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   bool partials = llvm::any_of(plan.tileReductions, [&](const TileReduction &reduction) {
     return plan.facts.isAlongColumns(reduction.op) && plan.facts.depth(reduction.op.getX()) == index;
   });
-  if (sums.empty() && !partials && plan.stored(index).empty())
+  if (sums.empty() && !partials && plan.stashes.stored(index).empty())
     return;
   SmallVector<Value> totals;
   if (threadSums && !sums.empty()) {
@@ -189,7 +189,7 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
 
 /// Computes everything before storing anything, so that results may overwrite inputs.
 void RowsEmitter::step(const ColumnStep &at, MutableArrayRef<RowState> rows) {
-  SmallVector<Value> stored = plan.stored(at.pass);
+  SmallVector<Value> stored = plan.stashes.stored(at.pass);
   LaneSum *sum = sums.begin();
   for (RowState &row : rows) {
     row.lanes.clear();

@@ -1,4 +1,4 @@
-// Choice of tiles and lanes, and of values that later passes read back.
+// Choice of tiles, threads and lanes.
 #include "lib/Codegen/Kernels/RowsPlan.h"
 #include "dialects/NN/Builders.h"
 
@@ -16,9 +16,6 @@ using namespace trainc::codegen;
 
 /// Elements of a tile of rows that one thread processes.
 static constexpr int64_t kTileElements = 32768;
-/// Minimum instructions of a value at which reading it back is cheaper than recomputing it: of any value, and
-/// of a value that is a result anyway.
-static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
 /// Minimum instructions of a body at which its 64-bit positions are assumed to take part in arithmetic.
 static constexpr int64_t kWideBody = 8;
 /// Minimum instructions of a body with a polynomial, whose temporaries do not fit AVX2's registers in 64
@@ -35,7 +32,8 @@ static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThr
 /// minimum of rows per tile keeps partial sums small compared to the operands.
 static constexpr int64_t kColumnThreads = 128, kMinRows = 4;
 
-RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
+RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning)
+    : facts(kernel), stashes(facts), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
     return facts.strip(reduce) == reduce.getResult() &&
            llvm::any_of(reduce->getUsers(), [](Operation *user) { return !isa<nn::YieldOp>(user); });
@@ -55,7 +53,9 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel
   if (tuning.threads > 1)
     chooseThreads();
   collectTileReductions();
-  chooseStashes();
+  stashes.choose(bodyCosts, {rowsAtOnce * blockRow(), tuning.blockBytes - blockBytes},
+                 [&](Value value) { return isTileReduction(value); });
+  blockBytes += stashes.bytes();
 }
 
 // --- Passes ---
@@ -68,22 +68,6 @@ bool RowsPlan::isTileReduction(Value value) const {
 int64_t RowsPlan::sumLanes(nn::ReduceOp reduce) const {
   const SumTree tree(sumElement(reduce), columns);
   return threads > 1 ? lanes : tree.lanes;
-}
-
-SmallVector<Value> RowsPlan::stored(int64_t pass) const {
-  llvm::SetVector<Value> values;
-  for (Value value : facts.results(pass))
-    values.insert(facts.strip(value));
-  for (auto &[value, stash] : stashes)
-    if (facts.depth(value) == pass)
-      values.insert(value);
-  return values.takeVector();
-}
-
-SmallVector<Value> RowsPlan::roots(int64_t pass) const {
-  SmallVector<Value> values = stored(pass);
-  llvm::append_range(values, facts.reduced(pass));
-  return values;
 }
 
 // --- Choices ---
@@ -216,88 +200,7 @@ void RowsPlan::chooseRowsAtOnce() {
   grid /= rowsAtOnce;
 }
 
-int64_t RowsPlan::weight(Value value) {
-  value = facts.strip(value);
-  Operation *op = value.getDefiningOp();
-  if (!facts.isAlongColumns(value) || !op)
-    return op ? 0 : 1;
-  auto [entry, added] = weights.try_emplace(value, 0);
-  if (!added)
-    return entry->second;
-  int64_t sum = costOfBody(op).weight;
-  for (Value operand : op->getOperands())
-    sum += isa<nn::GatherOp>(op) ? 1 : weight(operand);
-  return weights[value] = std::min(sum, kStashWeight); // larger weights need not be distinguished
-}
-
-/// Visits passes from last to first, because a stashed value may need stashed values of earlier passes.
-void RowsPlan::chooseStashes() {
-  llvm::DenseMap<Value, unsigned> results;
-  for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
-    if (facts.pattern(value).isIdentity() && facts.pattern(facts.strip(value)).isIdentity() &&
-        getElementTypeOrSelf(value) == getElementTypeOrSelf(facts.strip(value)))
-      results.try_emplace(facts.strip(value), index);
-  auto choose = [&](Value value, int64_t pass) {
-    int64_t bytes = blockArrayBytes(getElementTypeOrSelf(value), rowsAtOnce * blockRow());
-    if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
-      stashes[value] = {true, result->second};
-    else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
-      stashes[value] = {true, unsigned(borrowed)};
-    else if (weight(value) >= kStashWeight && blockBytes + bytes <= tuning.blockBytes) {
-      stashes[value] = {false, unsigned(blockBuffers++)};
-      blockBytes += bytes;
-    } else
-      return false;
-    return true;
-  };
-  for (int64_t pass = facts.passes() - 1; pass > 0; --pass)
-    facts.visit(roots(pass), [&](Value value) {
-      bool earlier = value.getDefiningOp() && facts.depth(value) < pass;
-      return !(earlier && (stashes.contains(value) || choose(value, pass)));
-    });
-}
-
-/// The caller visits passes from last to first, so that `pass` is the last pass that reads the value.
-int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
-  for (auto [index, yielded] : llvm::enumerate(facts.yield().getValues())) {
-    bool holds = facts.pattern(yielded).isIdentity() && facts.isAlongColumns(yielded) &&
-                 !isTileReduction(yielded) && getElementTypeOrSelf(yielded) == getElementTypeOrSelf(value) &&
-                 facts.depth(yielded) >= pass;
-    auto taken = [&, result = index](const auto &stash) {
-      return stash.second.isResult && stash.second.index == result && facts.strip(yielded) != stash.first;
-    };
-    if (holds && llvm::none_of(stashes, taken))
-      return index;
-  }
-  return -1;
-}
-
-int64_t RowsPlan::firstWrite(unsigned result) const {
-  int64_t first = facts.depth(facts.yield().getValues()[result]);
-  for (const auto &[value, stash] : stashes)
-    if (stash.isResult && stash.index == result)
-      first = std::min(first, facts.depth(value));
-  return first;
-}
-
-const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
-  auto found = stashes.find(value);
-  return found == stashes.end() || facts.depth(value) >= pass ? nullptr : &found->second;
-}
-
 // --- In-place results ---
-
-int64_t RowsPlan::lastRead(unsigned index) const {
-  Value argument = facts.kernel.getBody().getArgument(index);
-  int64_t last = -1;
-  for (int64_t pass = 0; pass < facts.passes(); ++pass)
-    facts.visit(roots(pass), [&](Value value) {
-      if (value == argument)
-        last = pass;
-      return !stashFor(value, pass);
-    });
-  return last;
-}
 
 bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
   Value value = facts.yield().getValues()[result];
@@ -307,7 +210,7 @@ bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
   if (facts.isTable(argument) || facts.pattern(argument) != facts.pattern(value))
     return false;
   if (facts.pattern(value).isIdentity() && facts.isAlongColumns(value))
-    return lastRead(input) <= firstWrite(result);
+    return stashes.lastRead(input) <= stashes.firstWrite(result);
   if (linear && columns > 1) // threads of other columns may read later
     return facts.isScalar(value) && grid == 1;
   // Values per row are read before and written after the row; scalars before and after the tile.

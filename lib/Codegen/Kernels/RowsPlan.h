@@ -1,7 +1,8 @@
-// Schedule of a row kernel: tiles, threads, lanes, and values that later passes read back.
+// Schedule of a row kernel: tiles, threads, lanes, and which results may overwrite operands.
 #pragma once
 
 #include "lib/Analysis/RowPadding.h"
+#include "lib/Codegen/Kernels/RowStashes.h"
 #include "lib/Codegen/Kernels/SumTree.h"
 #include "lib/Codegen/Kernels/Threads.h"
 #include "lib/Codegen/RowFacts.h"
@@ -20,12 +21,6 @@ struct TileReduction {
   bool ofRows;      ///< whether one element per row is reduced
   bool direct;      ///< whether there is one row tile, which writes the result itself
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
-};
-
-/// Approximate number of instructions of an elementwise op's body, and whether it uses 64-bit positions.
-struct BodyCost {
-  int64_t weight = 0;
-  bool positions = false;
 };
 
 /// Parameters of a target for row kernels.
@@ -49,6 +44,7 @@ public:
   RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning);
 
   RowFacts facts;
+  RowStashes stashes;
   bool flat = false;
   /// Whether threads share all steps of all rows, because each step is independent of the rest of its row.
   bool linear = false;
@@ -63,6 +59,7 @@ public:
   int64_t lanes;
   int64_t threads = 1;    ///< per block
   int64_t rowsAtOnce = 1; ///< number of rows that a block processes at once, each by some of its threads
+  int64_t blockBytes = 0; ///< of a block's own memory: sums of threads and row buffers
   int64_t threadSums = 0; ///< maximum number of reductions along rows that threads complete together
   llvm::SmallVector<TileReduction> tileReductions;
 
@@ -100,21 +97,6 @@ public:
   /// Lanes of the tree in which a row is reduced.
   int64_t sumLanes(nn::ReduceOp reduce) const;
 
-  /// Returns values along columns that `pass` must compute besides operands of reductions: results and
-  /// stashed values.
-  llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
-
-  /// Source from which later passes read a value back: the buffer of result `index` or row buffer `index` in
-  /// the block's memory. The buffer of another result holds the value until that result overwrites it.
-  struct Stash {
-    bool isResult;
-    unsigned index;
-  };
-  llvm::MapVector<mlir::Value, Stash> stashes;
-  int64_t blockBuffers = 0, blockBytes = 0;
-  /// Returns the stash to read in `pass`; null if the value is computed.
-  const Stash *stashFor(mlir::Value value, int64_t pass) const;
-
   llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias() const;
 
 private:
@@ -127,26 +109,12 @@ private:
   int64_t linearLanes() const;
   bool hasPadding() const;
   bool hasHeavyBody() const;
-  void chooseStashes();
   void collectTileReductions();
-  llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
-  /// Returns the number of instructions that compute the value, at most kStashWeight.
-  int64_t weight(mlir::Value value);
-  /// Returns the last pass that reads block argument `index` along columns; -1 if there is none.
-  int64_t lastRead(unsigned index) const;
   bool safeInPlace(unsigned input, unsigned result) const;
 
-  /// Returns a result whose buffer can hold `value` until `pass`; -1 if there is none.
-  int64_t borrowedResult(mlir::Value value, int64_t pass) const;
-  /// Returns the first pass that writes a result along columns.
-  int64_t firstWrite(unsigned result) const;
-
   RowsTuning tuning;
-  bool sumsColumns = false;                              ///< whether the kernel sums columns over rows
-  llvm::DenseMap<mlir::Operation *, BodyCost> bodyCosts; ///< cached, because each body is built for its cost
-  llvm::DenseMap<mlir::Value, int64_t> weights;
+  bool sumsColumns = false; ///< whether the kernel sums columns over rows
+  BodyCosts bodyCosts;
 };
-
-BodyCost bodyCost(mlir::Operation *op);
 
 } // namespace trainc::codegen
