@@ -62,6 +62,13 @@ public:
   virtual mlir::Value micro() = 0;
 };
 
+/// Rows of a cache that queries of a generation entry can attend to.
+struct CachedRows {
+  mlir::Value rows; ///< [1, positions, width]
+  /// tensor<i32>: the last row that the first query sees. Each later query sees one row more.
+  mlir::Value limit;
+};
+
 /// Key-value caches that ops read and write in generation entries.
 class CacheScope {
 public:
@@ -70,9 +77,10 @@ public:
   virtual mlir::Value position() = 0;
   /// Number of positions that a cache holds.
   virtual int64_t capacity() const = 0;
-  /// Writes `rows` [1, T, width] at the current position of the next cache and returns the whole cache [1,
-  /// capacity, width]. Caches are named in the order of calls.
-  virtual mlir::Value append(mlir::OpBuilder &builder, mlir::Value rows) = 0;
+  /// Writes `rows` [1, T, width] at the current position of the next cache and returns what queries read.
+  /// Caches are named in the order of calls. If each query sees at most `window` rows, up to its own, the
+  /// cache holds no more. If the sequence comes token by token, rows of a window are then in no order.
+  virtual CachedRows append(mlir::OpBuilder &builder, mlir::Value rows, std::optional<int64_t> window) = 0;
 };
 
 /// Valid values of an index: 0 <= index < `limit`, or `ignore`, which marks an element without an index.

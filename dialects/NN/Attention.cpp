@@ -227,18 +227,22 @@ SequenceDims AttentionOp::getSequenceDims() {
   return dims;
 }
 
-/// Appends keys and values to caches of all positions so far; `limit` masks later positions. Generation drops
-/// nothing.
+/// Appends keys and values to caches; `limit` masks later positions. A window without biases of positions
+/// does not depend on the order of its keys, so that caches hold the window only. Generation drops nothing.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
     return {};
   }
-  Value keys = caches.append(builder, getK()), values = caches.append(builder, getV());
-  auto step = AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(),
-                                  caches.position(), getSinks(), /*dropout_key=*/Value(), getHeadsAttr(),
-                                  getKvHeadsAttr(), /*causal=*/UnitAttr(), getWindowAttr(), getSoftcapAttr(),
-                                  getScaleAttr(), getAlibiAttr(), /*dropout=*/FloatAttr());
+  const std::optional<int64_t> window = getAlibi() ? std::nullopt : std::optional<int64_t>(getWindow());
+  const CachedRows keys = caches.append(builder, getK(), window),
+                   values = caches.append(builder, getV(), window);
+  const bool hidesKeys = getWindow() && int64_t(*getWindow()) < shapeOf(keys.rows)[1];
+  auto step =
+      AttentionOp::create(builder, getLoc(), getQ(), keys.rows, values.rows, /*segments=*/Value(), keys.limit,
+                          getSinks(), /*dropout_key=*/Value(), getHeadsAttr(), getKvHeadsAttr(),
+                          /*causal=*/UnitAttr(), hidesKeys ? getWindowAttr() : IntegerAttr(),
+                          getSoftcapAttr(), getScaleAttr(), getAlibiAttr(), /*dropout=*/FloatAttr());
   return {step.getOut(), step.getLse()};
 }
 

@@ -15,24 +15,42 @@ using namespace trainc;
 // --- Keys and values of earlier positions ---
 
 namespace {
-/// Caches are states `cache.0`, `cache.1`, ... in order of appends. Prefill and decode share them.
+/// Caches are states `cache.0`, `cache.1`, ... in order of appends. Prefill and decode share them. The row of
+/// position p is row p mod n of a cache of n rows, so that a cache of a window holds the last n positions.
 class KeyValueCache : public CacheScope {
 public:
-  /// `position` is the position of the entry's first token.
-  KeyValueCache(StateTable &states, Value position, int64_t capacity)
-      : states(states), first(position), size(capacity) {}
+  /// `first` and `last` are the positions of the entry's first token and of the text's last one.
+  KeyValueCache(StateTable &states, Value first, Value last, int64_t capacity)
+      : states(states), first(first), last(last), size(capacity) {}
 
   Value position() override { return first; }
   int64_t capacity() const override { return size; }
-  Value append(OpBuilder &builder, Value rows) override;
+  CachedRows append(OpBuilder &builder, Value rows, std::optional<int64_t> window) override;
 
 private:
+  CachedRows appendOne(OpBuilder &builder, Value row, train::StateOp state);
+  train::StateOp declare(Value rows, int64_t length);
+
   StateTable &states;
-  Value first;
+  Value first, last;
   int64_t size;
   int64_t appended = 0;
 };
 } // namespace
+
+/// Returns the `count` rows up to `last` of `rows` [1, T, width], the row of position p at p mod `count`. If
+/// there are fewer, the others are arbitrary.
+static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last) {
+  nn::TensorBuilder b(builder, rows.getLoc());
+  const SmallVector<int64_t> shape(nn::shapeOf(rows));
+  auto type = RankedTensorType::get({count}, builder.getI32Type());
+  Value slots = b.create<nn::IotaOp>(0, type);
+  // Row s holds the largest position up to `last` that is s plus a multiple of `count`.
+  Value later = b.create<nn::MaxOp>(b.sub(b.broadcastTo(last, type), slots), b.zero(type));
+  Value positions = b.add(slots, b.mul(b.div(later, b.constant(double(count), type)), double(count)));
+  Value table = b.reshape(rows, {shape[1], shape[2]});
+  return b.reshape(b.create<nn::GatherOp>(table, positions), {1, count, shape[2]});
+}
 
 /// Returns the cache with its row at `position` replaced by `row` [1, 1, width].
 static Value replaceRow(OpBuilder &builder, Value cache, Value row, Value position) {
@@ -43,18 +61,38 @@ static Value replaceRow(OpBuilder &builder, Value cache, Value row, Value positi
   return b.select(isHere, b.broadcastTo(row, nn::shapeOf(cache)), cache);
 }
 
-Value KeyValueCache::append(OpBuilder &builder, Value rows) {
-  SmallVector<int64_t> shape(nn::shapeOf(rows));
-  bool fillsAll = shape[1] == size;
-  shape[1] = size;
-  auto type = nn::typeLike(rows, shape);
-  std::string name = "cache." + std::to_string(appended++);
-  train::StateOp state = states.lookup(name);
-  if (!state)
-    state = states.declare(rows.getLoc(), name, train::StateRole::cache, type);
-  Value cache = fillsAll ? rows : replaceRow(builder, getState(builder, rows.getLoc(), state), rows, first);
-  setState(builder, rows.getLoc(), state, cache);
-  return cache;
+/// Returns the next cache, of `length` rows like `rows`.
+train::StateOp KeyValueCache::declare(Value rows, int64_t length) {
+  const std::string name = "cache." + std::to_string(appended++);
+  if (train::StateOp state = states.lookup(name))
+    return state;
+  const ArrayRef<int64_t> shape = nn::shapeOf(rows);
+  return states.declare(rows.getLoc(), name, train::StateRole::cache,
+                        nn::typeLike(rows, {shape[0], length, shape[2]}));
+}
+
+CachedRows KeyValueCache::append(OpBuilder &builder, Value rows, std::optional<int64_t> window) {
+  const int64_t length = std::min(window.value_or(size), size);
+  train::StateOp state = declare(rows, length);
+  if (nn::shapeOf(rows)[1] != size)
+    return appendOne(builder, rows, state);
+  setState(builder, rows.getLoc(), state, length == size ? rows : lastRows(builder, rows, length, last));
+  return {rows, first};
+}
+
+/// Writes one row, over that of the oldest position if the cache is full.
+CachedRows KeyValueCache::appendOne(OpBuilder &builder, Value row, train::StateOp state) {
+  const Location loc = row.getLoc();
+  nn::TensorBuilder b(builder, loc);
+  Value cache = getState(builder, loc, state), slot = first, limit = first;
+  if (const int64_t length = nn::shapeOf(cache)[1]; length != size) {
+    Value turns = b.div(first, b.constantLike(first, double(length)));
+    slot = b.sub(first, b.mul(turns, double(length)));
+    limit = b.create<nn::MinOp>(first, b.constantLike(first, double(length - 1)));
+  }
+  cache = replaceRow(builder, cache, row, slot);
+  setState(builder, loc, state, cache);
+  return {cache, limit};
 }
 
 // --- Prefill and decode ---
@@ -134,9 +172,9 @@ static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t l
   eraseDeadOps(entry);
   // A prompt begins at position 0; a further token has its own position.
   builder.setInsertionPointToStart(&entry.getBody().front());
-  auto i32 = RankedTensorType::get({}, builder.getI32Type());
-  Value first = length == 1 ? readPosition(shared, builder) : nn::TensorBuilder(builder, loc).zero(i32);
-  KeyValueCache caches(shared.states, first, shared.binding.seqLen);
+  Value last = readPosition(shared, builder);
+  Value first = length == 1 ? last : nn::TensorBuilder(builder, loc).constantLike(last, 0);
+  KeyValueCache caches(shared.states, first, last, shared.binding.seqLen);
   if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
   eraseDeadOps(entry); // also segments, because there is only one

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "base/units.h"
 #include "plan/schema/entry_names.h"
+#include "plan/simulate/plan_schedule.h"
 #include "runtime/data/philox.h"
 #include "runtime/training/end_tokens.h"
 
@@ -124,10 +125,22 @@ bool takesTokens(const Executor &executor, std::string_view entry, uint64_t toke
          inputs[0].memory.bytes == tokens * sizeof(int32_t);
 }
 
+double predictedSecondsOf(const fb::Plan &plan, std::string_view name) {
+  double seconds = 0;
+  for (const fb::Entry *entry : *plan.entries())
+    if (entry->name()->string_view() == name)
+      for (const fb::Instruction *instruction : *entry->instructions())
+        seconds += predictedSeconds(*instruction);
+  return seconds;
+}
+
 } // namespace
 
 Generator::Generator(Executor &executor, uint64_t context, uint64_t vocabulary)
-    : executor_(executor), context_(context), tokens_(context), logits_(vocabulary) {}
+    : executor_(executor), context_(context),
+      prefillSeconds_(predictedSecondsOf(executor.plan(), kPrefillEntry)),
+      decodeSeconds_(predictedSecondsOf(executor.plan(), kDecodeEntry)), tokens_(context),
+      logits_(vocabulary) {}
 
 Result<Generator> Generator::create(Executor &executor) {
   const fb::Generation *generation = executor.plan().generation();
@@ -144,14 +157,16 @@ Result<Generator> Generator::create(Executor &executor) {
         "--generate: plan '{}': expected entries 'prefill' and 'decode' with i32 tokens [1, {}] and "
         "[1, 1] as their only input",
         executor.plan().name()->str(), generation->context());
-  return Generator(executor, generation->context(), generation->vocabulary());
+  Generator generator(executor, generation->context(), generation->vocabulary());
+  TRAINC_RETURN_IF_ERROR(generator.clearCaches());
+  return generator;
 }
 
 Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sampler &sampler,
                       const std::function<bool(uint32_t)> &onToken) {
   TRAINC_RETURN_IF_ERROR(check(sequence));
   sampler.read(sequence);
-  TRAINC_RETURN_IF_ERROR(prefill(sequence));
+  TRAINC_RETURN_IF_ERROR(read(sequence));
   for (uint64_t count = 1; count <= maxTokens; ++count) {
     TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
     TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(!onToken(token)));
@@ -163,8 +178,30 @@ Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sample
       continue;
     }
     sequence.erase(sequence.begin(), sequence.end() - static_cast<ptrdiff_t>((context_ + 1) / 2));
-    TRAINC_RETURN_IF_ERROR(prefill(sequence));
+    TRAINC_RETURN_IF_ERROR(read(sequence));
   }
+  return {};
+}
+
+Status Generator::clearCaches() {
+  const auto &buffers = *executor_.plan().buffers();
+  std::vector<std::byte> zeros; // must last until the end
+  for (const fb::Buffer *buffer : buffers)
+    if (buffer->role() == fb::Role::Cache)
+      zeros.resize(std::max(zeros.size(), size_t{buffer->bytes()}));
+  for (uint32_t i = 0; i < buffers.size(); ++i)
+    if (buffers.Get(i)->role() == fb::Role::Cache)
+      executor_.write(executor_.buffer(i), std::span(zeros).first(buffers.Get(i)->bytes()));
+  return executor_.synchronise();
+}
+
+/// Prefill takes as long for any number of tokens as for the whole context, so that few tokens are read one
+/// by one.
+Status Generator::read(std::span<const uint32_t> tokens) {
+  if (static_cast<double>(tokens.size()) * decodeSeconds_ >= prefillSeconds_)
+    return prefill(tokens);
+  for (size_t i = 0; i < tokens.size(); ++i)
+    TRAINC_RETURN_IF_ERROR(decode(tokens[i], i));
   return {};
 }
 

@@ -87,7 +87,10 @@ public:
 
 private:
   Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
+  /// Zeroes the caches: masked rows have no weight, but 0 * NaN is NaN.
+  Status clearCaches();
   /// Computes the logits after `tokens`, filling the cache.
+  Status read(std::span<const uint32_t> tokens);
   Status prefill(std::span<const uint32_t> tokens);
   /// Computes the logits after `token` at position `index` (from 0); all earlier positions must be in the
   /// cache.
@@ -96,7 +99,8 @@ private:
 
   Executor &executor_;
   uint64_t context_;
-  std::vector<int32_t> tokens_; ///< staging buffer of prefill's input
+  double prefillSeconds_, decodeSeconds_; ///< as predicted in the plan; 0 if unknown
+  std::vector<int32_t> tokens_;           ///< staging buffer of prefill's input
   std::vector<float> logits_;
 };
 

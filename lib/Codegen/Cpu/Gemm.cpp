@@ -4,6 +4,7 @@
 #include "lib/Codegen/Cpu/GemmTile.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/Levels.h"
+#include "lib/Codegen/Cpu/RowProducts.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -24,6 +25,8 @@ bool fitsMatrixUnit(Fp32Products products, const Product &product) {
 ProductSizes sizesOf(Fp32Products products, const Product &product) {
   if (fitsMatrixUnit(products, product))
     return splitSizes();
+  if (isRowProduct(product))
+    return rowProductSizes(product);
   return product.factor.isBF16() ? bf16Sizes() : fmaSizes(product.factor);
 }
 
@@ -83,6 +86,8 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
   const TileGrid grid(gemm, sizes);
   const TileMemory memory(product, sizes, grid);
   Type byte = IntegerType::get(op->getContext(), 8), real = Float32Type::get(op->getContext());
+  const int64_t panelBytes = blockArrayBytes(byte, memory.bytesA) + blockArrayBytes(byte, memory.bytesB) +
+                             blockArrayBytes(real, memory.sums);
   KernelSummary kernels;
   kernels.launches.push_back(
       {.name = llvm::formatv("gemm_{0}x{1}x{2}_{3}{4}", gemm.m, gemm.n, gemm.k, gemm.transposeA ? 't' : 'n',
@@ -91,8 +96,7 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
        .params = {operandParam(op, 0), operandParam(op, 1),
                   resultParam(op, 0, gemm.accumulate ? plan::Access::read_write : plan::Access::write)},
        .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
-       .sharedBytes = blockArrayBytes(byte, memory.bytesA) + blockArrayBytes(byte, memory.bytesB) +
-                      blockArrayBytes(real, memory.sums)});
+       .sharedBytes = isRowProduct(product) ? 0 : panelBytes});
   LaunchSummary &launch = kernels.launches.back();
   // Each tile packs its own rows of A and columns of B.
   if (grid.tiles() > 1)
@@ -106,6 +110,9 @@ Symbols trainc::codegen::generateGemm(GemmOpInterface op, KernelModule &kernels)
   const KernelSummary summary = summariseGemm(op, fp32Products(kernels));
   KernelFunction function(kernels, summary.launches.front());
   const Product product(op);
-  GemmEmitter(product, function).run();
+  if (isRowProduct(product))
+    emitRowProduct(product, TileGrid(product.shape, rowProductSizes(product)), function);
+  else
+    GemmEmitter(product, function).run();
   return {function.finish()};
 }

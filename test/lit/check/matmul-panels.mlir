@@ -23,6 +23,18 @@ func.func @one_row(%a: tensor<1x64xf32>, %b: tensor<64x401xf32>) -> tensor<1x401
   %r = nn.matmul %a, %b : tensor<1x64xf32>, tensor<64x401xf32>
   return %r : tensor<1x401xf32>
 }
+func.func @one_row_of_many_terms(%a: tensor<1x531xf32>, %b: tensor<531x83xf32>, %c: tensor<1x83xf32>) -> tensor<1x83xf32> {
+  %r = nn.matmul %a, %b accumulate %c : tensor<1x83xf32> : tensor<1x531xf32>, tensor<531x83xf32>
+  return %r : tensor<1x83xf32>
+}
+func.func @one_row_transposed(%a: tensor<1x531xf32>, %b: tensor<83x531xf32>, %c: tensor<1x83xf32>) -> tensor<1x83xf32> {
+  %r = nn.matmul %a, %b transposed accumulate %c : tensor<1x83xf32> : tensor<1x531xf32>, tensor<83x531xf32>
+  return %r : tensor<1x83xf32>
+}
+func.func @one_row_each(%a: tensor<3x1x21xf32>, %b: tensor<3x33x21xf32>) -> tensor<3x1x33xf32> {
+  %r = nn.matmul %a, %b transposed : tensor<3x1x21xf32>, tensor<3x33x21xf32>
+  return %r : tensor<3x1x33xf32>
+}
 func.func @many_tiles(%a: tensor<530x3xf32>, %b: tensor<3x790xf32>) -> tensor<530x790xf32> {
   %r = nn.matmul %a, %b : tensor<530x3xf32>, tensor<3x790xf32>
   return %r : tensor<530x790xf32>

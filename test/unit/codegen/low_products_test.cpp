@@ -115,6 +115,8 @@ const std::vector<Case> kCases = {
     {"odd", 45, 83, 77},
     {"one", 1, 1, 1},
     {"row", 1, 100, 65},
+    {"row_transposed_b", 1, 100, 65, false, true},
+    {"row_blocks", 1, 50, 531, false, true, true},
     {"column", 70, 1, 33},
     {"transposed_a", 45, 83, 77, true},
     {"transposed_b", 45, 83, 77, false, true},

@@ -146,3 +146,32 @@ TEST(SumOrder, ShortNumbersAreThoseOfAlone) {
   expectShortNumbersAsAlone<CompiledOp>();
   expectShortNumbersAsAlone<CudaOp>();
 }
+
+/// The function that multiplies `rows` rows.
+static std::string product(int64_t rows, bool transposed) {
+  const char *right = transposed ? "tensor<83x531xf32>" : "tensor<531x83xf32>";
+  return llvm::formatv("func.func @f(%a: tensor<{0}x531xf32>, %b: {1}) -> tensor<{0}x83xf32> {{ "
+                       "%0 = nn.matmul %a, %b{2} : tensor<{0}x531xf32>, {1} return %0 : tensor<{0}x83xf32> }",
+                       rows, right, transposed ? " transposed" : "");
+}
+
+/// A single row has a kernel of its own, as in generation token by token.
+TEST(SumOrder, ARowHasTheSameBitsAloneAndAmongOthers) {
+  for (const bool transposed : {false, true}) {
+    const CompiledOp three(product(3, transposed)), one(product(1, transposed));
+    ASSERT_TRUE(three && one);
+    const trainc::reference::Tensors inputs = three.randomInputs();
+    for (const std::string &level : one.levels()) {
+      if (!CompiledOp::levelRunsHere(level))
+        continue;
+      const trainc::reference::Tensor all = three.run(inputs, level)[0];
+      for (int64_t row = 0; row < 3; ++row) {
+        trainc::reference::Tensor alone(llvm::cast<mlir::RankedTensorType>(one.inputTypes()[0]));
+        std::copy_n(inputs[0].reals.begin() + row * 531, 531, alone.reals.begin());
+        const trainc::reference::Tensor found = one.run({alone, inputs[1]}, level)[0];
+        EXPECT_TRUE(std::equal(found.reals.begin(), found.reals.end(), all.reals.begin() + row * 83))
+            << level << " " << row << " " << transposed;
+      }
+    }
+  }
+}

@@ -139,7 +139,7 @@ TEST(Sampler, RefusesWhatIsNotFinite) {
 
 class GenerateTest : public testing::Test {
 protected:
-  GenerateTest() {
+  explicit GenerateTest(const PlanBuilder &builder = toyPlan()) : run_(1, 1, builder) {
     // Row t predicts 3t + 1 modulo 16.
     HostCopy<float> weights = run_.weights();
     std::ranges::fill(weights, 0.0F);
@@ -192,6 +192,33 @@ TEST_F(GenerateTest, RefusesPrompts) {
               HasSubstr("the prompt has 9 tokens, the plan's context holds 8"));
   EXPECT_THAT(generate({1, 16}, 1).message(),
               HasSubstr("token 1 of the prompt is 16, beyond the model's vocabulary of 16"));
+}
+
+/// The toy plan, whose prefill writes zeros and takes as long as five and a half calls of decode.
+PlanBuilder planWithoutPrefill() {
+  PlanBuilder builder = toyPlan();
+  for (const auto &entry : builder.plan.entries) {
+    if (entry->name == "prefill") {
+      entry->instructions.clear();
+      builder.zero(entry->instructions, at(builder.plan.generation->logits), kToyVocabulary * sizeof(float));
+      entry->instructions.front()->predicted_seconds = 0.55F;
+    }
+    if (entry->name == "decode")
+      entry->instructions.front()->predicted_seconds = 0.1F;
+  }
+  return builder;
+}
+
+class ShortPromptTest : public GenerateTest {
+protected:
+  ShortPromptTest() : GenerateTest(planWithoutPrefill()) {}
+};
+
+TEST_F(ShortPromptTest, IsReadTokenByToken) {
+  ASSERT_TRUE(generate({3, 1, 2, 7, 1}, 2).ok());
+  EXPECT_THAT(tokens_, ElementsAre(4, 13));
+  ASSERT_TRUE(generate({3, 1, 2, 7, 5, 1}, 1).ok());
+  EXPECT_THAT(tokens_, ElementsAre(0));
 }
 
 TEST(Generator, NeedsAPlanThatGenerates) {
