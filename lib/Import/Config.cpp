@@ -1,9 +1,11 @@
 #include "lib/Import/Config.h"
 
+#include "base/config_defaults.h"
 #include "base/config_keys.h"
 #include "base/json_text.h"
 #include "base/name_pattern.h"
 #include "base/plain_text.h"
+#include "base/text_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +49,8 @@ std::string KeyUses::describe() const {
   constexpr std::pair<Use, const char *> kGroups[] = {{Use::Taken, "taken"},
                                                       {Use::Derived, "derived"},
                                                       {Use::Defaulted, "defaulted"},
-                                                      {Use::Ignored, "ignored"}};
+                                                      {Use::Ignored, "ignored"},
+                                                      {Use::LeftOut, "left out"}};
   constexpr size_t kColumns = 100, kIndent = 11;
   std::string text;
   for (const auto &[use, name] : kGroups) {
@@ -74,17 +77,43 @@ std::string KeyUses::describe() const {
 
 // --- Values ---
 
-Result<Config> Config::parse(std::string file, std::string_view text, bool keepsDropout) {
+static std::string typeOf(const Json &json) {
+  const auto type = json.find("model_type");
+  return type != json.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+/// The class of a model of pictures and texts, such as "Gemma3ForConditionalGeneration".
+static Result<std::string> compositeOf(const std::string &file, const Json &json) {
+  if (!isCompositeType(typeOf(json)))
+    return invalidInput(
+        "{}: a model with a 'text_config' of the family {} (model_type) cannot be imported yet; "
+        "known are {}",
+        file, printable(typeOf(json)), compositeTypes());
+  if (!json["text_config"].is_object())
+    return invalidInput("{}: 'text_config': expected an object, found {}", file, shown(json["text_config"]));
+  const Json names = json.value("architectures", Json::array());
+  constexpr std::string_view kWhole = "ForConditionalGeneration";
+  if (names.is_array() && names.size() == 1 && names[0].is_string() &&
+      names[0].get<std::string>().ends_with(kWhole))
+    return names[0].get<std::string>();
+  return invalidInput("{}: 'architectures': expected a class that ends with {}, found {}", file, kWhole,
+                      shown(names));
+}
+
+Result<Config> Config::parse(std::string file, std::string_view text, Reading reading) {
   TRAINC_ASSIGN_OR_RETURN(Json json, parseJsonOnce(file, text));
   if (!json.is_object())
     return invalidInput("{}: expected a JSON object with the configuration of a model, found {}", file,
                         shown(json));
-  if (json.contains("text_config"))
-    return invalidInput(
-        "{}: models for pictures and texts cannot be imported yet; expected the configuration of a model "
-        "for texts, without 'text_config'",
-        file);
-  return Config(std::move(file), std::move(json), keepsDropout);
+  if (!json.contains("text_config"))
+    return Config(std::move(file), std::move(json), reading);
+  TRAINC_ASSIGN_OR_RETURN(std::string composite, compositeOf(file, json));
+  Config config(file + " (text_config)", textConfigOf(json), reading);
+  config.composite_ = std::move(composite);
+  for (const std::string_view key : kPictureKeys)
+    if (const auto found = json.find(std::string(key)); found != json.end())
+      config.uses_.add(key, *found, Use::LeftOut);
+  return config;
 }
 
 void Config::fail(const std::string &message) {
@@ -92,8 +121,9 @@ void Config::fail(const std::string &message) {
     status_ = invalidInput("{}: {}", file_, message);
 }
 
-const Json *Config::find(std::string_view key) const {
-  const Json *value = &json_;
+/// The value of a key such as "rope_scaling.factor"; null if there is none, or if it is null.
+static const Json *findIn(const Json &json, std::string_view key) {
+  const Json *value = &json;
   for (size_t begin = 0; begin <= key.size();) {
     const size_t point = std::min(key.find('.', begin), key.size());
     if (!value->is_object())
@@ -107,19 +137,32 @@ const Json *Config::find(std::string_view key) const {
   return value;
 }
 
-bool Config::has(std::string_view key) const { return find(key) != nullptr; }
+Config::Config(std::string file, Json json, Reading reading)
+    : file_(std::move(file)), json_(std::move(json)), defaults_(classDefaults(typeOf(json_))),
+      reading_(reading) {}
+
+bool Config::has(std::string_view key) const { return findIn(json_, key) != nullptr; }
+
+const Json *Config::defaultOf(std::string_view key) const {
+  const size_t point = key.find('.');
+  return point != std::string_view::npos && has(key.substr(0, point)) ? nullptr : findIn(defaults_, key);
+}
 
 bool Config::isNull(std::string_view key) const {
   const auto value = json_.find(std::string(key));
   return value != json_.end() && value->is_null();
 }
 
-const Json *Config::take(std::string_view key, const Json *fallback, Use otherwise) {
-  const Json *value = find(key);
-  if (value)
+const Json *Config::take(std::string_view key, const Json *fallback) {
+  if (const Json *value = findIn(json_, key)) {
     uses_.add(key, *value, Use::Taken);
-  else if (fallback)
-    uses_.add(key, *fallback, otherwise);
+    return value;
+  }
+  const Json *value = defaultOf(key);
+  if (!value)
+    value = fallback;
+  if (value)
+    uses_.add(key, *value, Use::Defaulted);
   else
     fail(fmt::format("expected a key '{}'", key));
   return value;
@@ -142,9 +185,9 @@ static std::optional<int64_t> wholeOf(const Json &value, int64_t minimum) {
 
 int64_t Config::size(std::string_view key, std::optional<int64_t> fallback, int64_t minimum) {
   const Json other = fallback.value_or(1);
-  const Json *value = take(key, fallback ? &other : nullptr, Use::Defaulted);
+  const Json *value = take(key, fallback ? &other : nullptr);
   if (!value)
-    return fallback.value_or(1);
+    return 1;
   if (const auto number = wholeOf(*value, minimum))
     return *number;
   wrong(key, *value, fmt::format("a whole number from {} to {}", minimum, kMaxSize));
@@ -152,26 +195,34 @@ int64_t Config::size(std::string_view key, std::optional<int64_t> fallback, int6
 }
 
 int64_t Config::sizeOr(std::string_view key, int64_t derived) {
-  if (has(key))
+  if (isGiven(key))
     return size(key);
   uses_.add(key, derived, Use::Derived);
   return derived;
 }
 
+std::optional<int64_t> Config::sizeIfAny(std::string_view key) {
+  return isGiven(key) ? std::optional(size(key)) : std::nullopt;
+}
+
+std::optional<double> Config::numberIfAny(std::string_view key) {
+  return isGiven(key) ? std::optional(number(key)) : std::nullopt;
+}
+
 double Config::number(std::string_view key, std::optional<double> fallback) {
   const Json other = fallback.value_or(1);
-  const Json *value = take(key, fallback ? &other : nullptr, Use::Defaulted);
+  const Json *value = take(key, fallback ? &other : nullptr);
   if (!value)
-    return fallback.value_or(1);
+    return 1;
   if (value->is_number() && std::isfinite(value->get<double>()))
     return value->get<double>();
   wrong(key, *value, "a finite number");
   return fallback.value_or(1);
 }
 
-double Config::dropout(std::string_view key, double fallback) {
-  if (!keepsDropout_) {
-    if (const Json *value = find(key))
+double Config::dropout(std::string_view key, std::optional<double> fallback) {
+  if (!reading_.keepsDropout) {
+    if (const Json *value = findIn(json_, key))
       uses_.add(key, *value, Use::Ignored);
     return 0;
   }
@@ -182,32 +233,30 @@ double Config::dropout(std::string_view key, double fallback) {
   return 0;
 }
 
-bool Config::flag(std::string_view key, bool fallback) {
-  const Json other = fallback;
-  const Json *value = take(key, &other, Use::Defaulted);
-  if (!value)
-    return fallback;
-  if (value->is_boolean())
+bool Config::flag(std::string_view key, std::optional<bool> fallback) {
+  const Json other = fallback.value_or(false);
+  const Json *value = take(key, fallback ? &other : nullptr);
+  if (value && value->is_boolean())
     return value->get<bool>();
-  wrong(key, *value, "true or false");
-  return fallback;
+  if (value)
+    wrong(key, *value, "true or false");
+  return false;
 }
 
-std::string Config::word(std::string_view key, std::string_view fallback) {
-  const Json other = std::string(fallback);
-  const Json *value = take(key, &other, Use::Defaulted);
-  if (!value)
-    return std::string(fallback);
-  if (value->is_string())
+std::string Config::word(std::string_view key, std::optional<std::string_view> fallback) {
+  const Json other = std::string(fallback.value_or(""));
+  const Json *value = take(key, fallback ? &other : nullptr);
+  if (value && value->is_string())
     return value->get<std::string>();
-  wrong(key, *value, "a string");
-  return std::string(fallback);
+  if (value)
+    wrong(key, *value, "a string");
+  return "";
 }
 
 /// A list, each of whose elements `read` must be able to read; nothing if the key is missing or null.
 template <typename Element, typename Read>
 std::optional<std::vector<Element>> Config::list(std::string_view key, std::string_view expected, Read read) {
-  const Json *value = find(key);
+  const Json *value = findIn(json_, key);
   if (!value)
     return std::nullopt;
   uses_.add(key, *value, Use::Taken);
@@ -242,7 +291,7 @@ std::vector<double> Config::numbers(std::string_view key) {
 }
 
 std::optional<int64_t> Config::entries(std::string_view key) {
-  const Json *value = find(key);
+  const Json *value = findIn(json_, key);
   if (!value)
     return std::nullopt;
   uses_.add(key, *value, Use::Taken);
@@ -252,9 +301,11 @@ std::optional<int64_t> Config::entries(std::string_view key) {
 }
 
 bool Config::isObject(std::string_view key) {
-  const Json *value = find(key);
-  if (!value)
-    return false;
+  const Json *value = findIn(json_, key);
+  if (!value) {
+    const Json *usual = defaultOf(key);
+    return usual && usual->is_object();
+  }
   if (!value->is_object()) {
     uses_.add(key, *value, Use::Taken);
     wrong(key, *value, "an object");
@@ -264,7 +315,7 @@ bool Config::isObject(std::string_view key) {
 }
 
 void Config::require(std::string_view key, const Json &expected, std::string_view reason) {
-  const Json *value = find(key);
+  const Json *value = findIn(json_, key);
   if (!value)
     return;
   uses_.add(key, *value, Use::Taken);

@@ -19,6 +19,7 @@ enum class Use {
   Defaulted, ///< the config lacks the key; the text has the default of the family
   Derived,   ///< the config lacks the key; the text has a value that follows from others
   Ignored,   ///< the value does not change what the model computes
+  LeftOut,   ///< the value is of a part of the model that the text does not have
 };
 
 /// Uses of the keys that were read, in this order.
@@ -42,23 +43,37 @@ private:
   std::set<std::string, std::less<>> keys_; ///< of all lines
 };
 
+/// Forms of a text that a user chooses.
+struct Reading {
+  bool keepsDropout = true;    ///< whether the text has the config's dropout
+  bool isForLongTexts = false; ///< whether it is for longer texts than those of pretraining
+};
+
 /// Reads the keys of a config. The first invalid value is kept as an error, and the reader goes on with a
 /// value of the right type, so that families read all keys first and ask for the status once. A key that
 /// nothing has read is an error of finish().
 class Config {
 public:
-  /// Parses `text`. `file` is for messages.
-  /// `keepsDropout`: whether the text gets the config's dropout; else none.
-  static Result<Config> parse(std::string file, std::string_view text, bool keepsDropout);
+  /// Parses `text`. `file` is for messages. Of a model of pictures and texts, it is the config of the decoder
+  /// of texts.
+  static Result<Config> parse(std::string file, std::string_view text, Reading reading);
 
-  /// Whole numbers of at least `minimum`. Without `fallback` the key must be there.
+  // A key that is missing or null has the default of the family's class (base/config_defaults.h), or else
+  // `fallback`. If there is neither, the key must be there.
+
+  /// Whole numbers of at least `minimum`.
   int64_t size(std::string_view key, std::optional<int64_t> fallback = std::nullopt, int64_t minimum = 1);
   /// Finite numbers.
   double number(std::string_view key, std::optional<double> fallback = std::nullopt);
   /// A probability below 1; 0 if the text gets no dropout.
-  double dropout(std::string_view key, double fallback);
-  bool flag(std::string_view key, bool fallback);
-  std::string word(std::string_view key, std::string_view fallback);
+  double dropout(std::string_view key, std::optional<double> fallback = std::nullopt);
+  bool flag(std::string_view key, std::optional<bool> fallback = std::nullopt);
+  std::string word(std::string_view key, std::optional<std::string_view> fallback = std::nullopt);
+  /// The whole number of `key`, or `derived` if the key is null, or is missing and the class has no default.
+  int64_t sizeOr(std::string_view key, int64_t derived);
+  /// Numbers; nothing if the key is null, or is missing and the class has no default.
+  std::optional<int64_t> sizeIfAny(std::string_view key);
+  std::optional<double> numberIfAny(std::string_view key);
   /// A list of words; nothing if the key is missing or null.
   std::optional<std::vector<std::string>> words(std::string_view key);
   /// A list of whole numbers; nothing if the key is missing or null.
@@ -73,8 +88,10 @@ public:
   bool has(std::string_view key) const;
   /// Whether the key is there and null, which some classes distinguish from a missing key.
   bool isNull(std::string_view key) const;
-  /// The whole number of `key`, or `derived` if the key is missing or null.
-  int64_t sizeOr(std::string_view key, int64_t derived);
+  /// Whether the family's class has a default for the key.
+  bool hasDefault(std::string_view key) const { return defaultOf(key) != nullptr; }
+  /// Whether the key is there and not null, or the class has a default.
+  bool isKnown(std::string_view key) const { return has(key) || hasDefault(key); }
 
   /// Fails unless the key has `expected`, is null or is missing: no other value is carried over. `reason`
   /// says what is not supported, as "parallel attention is not supported".
@@ -82,8 +99,8 @@ public:
   /// Marks keys whose values do not change what the model computes; `*` stands for any text.
   void ignore(std::initializer_list<std::string_view> patterns);
 
-  /// Whether the key is an object, whose keys are read by names such as "rope_scaling.factor". Fails if the
-  /// key is neither an object nor missing nor null.
+  /// Whether the key, or the class's default for it, is an object, whose keys are read by names such as
+  /// "rope_scaling.factor". Fails if the key is neither an object nor missing nor null.
   bool isObject(std::string_view key);
 
   /// Gives a key another value, as if the file had it.
@@ -97,24 +114,30 @@ public:
   Status finish();
 
   const KeyUses &uses() const { return uses_; }
+  const Reading &reading() const { return reading_; }
+  /// The class of the model of pictures and texts that the decoder is a part of; empty: none.
+  const std::string &composite() const { return composite_; }
   const std::string &file() const { return file_; }
   /// The whole config, as read.
   const nlohmann::json &json() const { return json_; }
 
 private:
-  Config(std::string file, nlohmann::json json, bool keepsDropout)
-      : file_(std::move(file)), json_(std::move(json)), keepsDropout_(keepsDropout) {}
+  Config(std::string file, nlohmann::json json, Reading reading);
 
-  const nlohmann::json *find(std::string_view key) const;
-  /// The value of `key`, noted as taken; null, with `fallback` noted, if there is none.
-  const nlohmann::json *take(std::string_view key, const nlohmann::json *fallback, Use otherwise);
+  /// The class's default; null if there is none. An object of the config has no defaults for inner keys.
+  const nlohmann::json *defaultOf(std::string_view key) const;
+  /// The value of `key`, noted as taken; else the class's default or `fallback`, noted as a default; null,
+  /// with an error, if there is none.
+  const nlohmann::json *take(std::string_view key, const nlohmann::json *fallback);
+  /// Whether an optional number is to be read: neither null nor missing without a default.
+  bool isGiven(std::string_view key) const { return !isNull(key) && isKnown(key); }
   template <typename Element, typename Read>
   std::optional<std::vector<Element>> list(std::string_view key, std::string_view expected, Read read);
   void wrong(std::string_view key, const nlohmann::json &value, std::string_view expected);
 
-  std::string file_;
-  nlohmann::json json_;
-  bool keepsDropout_;
+  std::string file_, composite_;
+  nlohmann::json json_, defaults_;
+  Reading reading_;
   KeyUses uses_;
   Status status_;
 };

@@ -9,6 +9,7 @@ namespace trainc::importer {
 struct Decoder : Layers {
   std::string family;       ///< `model_type`
   std::string architecture; ///< as "Qwen3ForCausalLM"
+  std::string partOf;       ///< class of the model of pictures and texts whose decoder it is; empty: none
 
   int64_t vocabulary = 1;
   int64_t maxPositions = 1;

@@ -108,6 +108,8 @@ void DecoderWriter::program() {
 std::string DecoderWriter::write() {
   layers_.heading(decoder_.architecture, decoder_.parameters(),
                   fmt::format("vocabulary {}", decoder_.vocabulary));
+  if (!decoder_.partOf.empty())
+    text_.line("// It is the decoder of texts of a {}, without its parts for pictures.", decoder_.partOf);
   if (decoder_.classifier)
     text_.line("// Each row is one text from position 0, then padding: tokens {}.",
                decoder_.classifier->padToken);

@@ -170,6 +170,13 @@ static Status withoutTokenTypes(const Config &config) {
       config.file());
 }
 
+static Status withoutLongTexts(const Config &config) {
+  return invalidInput(
+      "{}: --long-texts: expected rotary positions with factors for long texts (longrope); the "
+      "text of another model is the same for all lengths",
+      config.file());
+}
+
 /// The classifier on a decoder's last token.
 static Head readScore(Config &config) {
   Head head;
@@ -192,9 +199,13 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
   Decoder decoder = read(config);
   decoder.family = family.type;
   decoder.architecture = wanted.name;
+  decoder.partOf = config.composite();
   if (wanted.task == Task::Classification)
     decoder.classifier = readScore(config);
   TRAINC_RETURN_IF_ERROR(config.finish());
+  const auto isForLongTexts = [](const LayerKind &kind) { return kind.rope && kind.rope->minLength; };
+  if (options.reading.isForLongTexts && std::ranges::none_of(decoder.kinds, isForLongTexts))
+    return withoutLongTexts(config);
   return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
                        decoder.parameters(), config.uses()};
 }
@@ -205,6 +216,8 @@ static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, con
   encoder.family = family.type;
   encoder.architecture = wanted.name;
   TRAINC_RETURN_IF_ERROR(config.finish());
+  if (options.reading.isForLongTexts)
+    return withoutLongTexts(config);
   if (options.hasTokenTypes && (!encoder.types || encoder.types->count < 2))
     return withoutTokenTypes(config);
   if (options.hasTokenTypes)
@@ -215,7 +228,7 @@ static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, con
 
 Result<ImportedModel> importModel(const std::string &file, std::string_view text,
                                   const ImportOptions &options) {
-  TRAINC_ASSIGN_OR_RETURN(Config config, Config::parse(file, text, options.keepsDropout));
+  TRAINC_ASSIGN_OR_RETURN(Config config, Config::parse(file, text, options.reading));
   TRAINC_ASSIGN_OR_RETURN(const Family *family, findFamily(config));
   TRAINC_RETURN_IF_ERROR(checkQuantization(config));
   TRAINC_ASSIGN_OR_RETURN(const Class wanted, classOf(config, *family, options.task));

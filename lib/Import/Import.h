@@ -20,7 +20,7 @@ struct ImportedModel {
 };
 
 struct ImportOptions {
-  bool keepsDropout = true;      ///< whether the text has the config's dropout
+  Reading reading;
   std::optional<Task> task;      ///< default: that of the class of the weights
   std::optional<int64_t> labels; ///< classes; default: those of the config
   bool hasTokenTypes = false;    ///< whether a column has the types of tokens

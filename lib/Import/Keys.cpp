@@ -7,8 +7,8 @@
 
 namespace trainc::importer {
 
-std::string activationOf(Config &config, std::string_view key, std::string_view fallback) {
-  const std::string name = config.word(key, fallback);
+std::string activationOf(Config &config, std::string_view key) {
+  const std::string name = config.word(key);
   if (name == "gelu")
     return "nn.gelu %x";
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast")
@@ -24,16 +24,16 @@ std::string activationOf(Config &config, std::string_view key, std::string_view 
   return "nn.relu %x";
 }
 
-int64_t readLayers(Config &config, std::string_view key, int64_t fallback) {
+int64_t readLayers(Config &config, std::string_view key) {
   constexpr int64_t kMaxLayers = 4096;
-  const int64_t count = config.size(key, fallback);
+  const int64_t count = config.size(key);
   if (count > kMaxLayers)
     config.fail(fmt::format("'{}': expected at most {} layers, found {}", key, kMaxLayers, count));
   return std::min(count, kMaxLayers);
 }
 
-void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what) {
-  if (const double p = config.dropout(key, fallback); p != 0)
+void requireNoDropout(Config &config, std::string_view key, std::string_view what) {
+  if (const double p = config.dropout(key); p != 0)
     config.fail(fmt::format(
         "'{}' is {}: dropout of {} is not supported; give --no-dropout, which leaves out all dropout", key, p,
         what));
@@ -64,68 +64,73 @@ void readLabels(Config &config, Task task, Head &head) {
                             key, printable(problem), head.outputs));
 }
 
-/// Adds the scaling of Phi-3 for texts of at most as many positions as those of pretraining. Longer ones need
-/// the other list, `long_factor`, for all positions.
-static void addLongRope(Config &config, const std::string &scope, const RopeDefaults &defaults, Rope &rope) {
+/// Adds the scaling of Phi-3. Texts of at most as many positions as those of pretraining have one list of
+/// factors, and longer ones have another, for all positions.
+static void addLongRope(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
-  // The key outside of the object wins, as in transformers, also by its class default.
-  const std::string outer = "original_max_position_embeddings";
-  const int64_t inner = config.size(key(outer.c_str()), defaults.maxPositions);
+  // The key outside of the object counts in classes that have it, as in transformers.
+  const std::string outer = "original_max_position_embeddings", inner = scope + "." + outer;
+  if (config.isKnown(outer) && config.has(inner))
+    config.size(inner);
   const double original =
-      double(config.has(outer) || defaults.originalPositions ? config.size(outer, defaults.originalPositions)
-                                                             : inner);
+      double(config.isKnown(outer) ? config.size(outer) : config.sizeOr(inner, maxPositions));
   const double factor =
-      config.has(key("factor")) ? config.number(key("factor")) : double(defaults.maxPositions) / original;
-  const double attention = config.has(key("attention_factor")) ? config.number(key("attention_factor"))
+      config.isKnown(key("factor")) ? config.number(key("factor")) : double(maxPositions) / original;
+  const double attention = config.isKnown(key("attention_factor")) ? config.number(key("attention_factor"))
                            : factor <= 1 || original <= 1
                                ? 1
                                : std::sqrt(1 + std::log(factor) / std::log(original));
+  const std::vector<double> shorter = config.numbers(key("short_factor"));
+  const std::vector<double> longer = config.numbers(key("long_factor"));
+  const bool isLong = config.reading().isForLongTexts;
   std::string factors;
-  for (const double each : config.numbers(key("short_factor")))
+  for (const double each : isLong ? longer : shorter)
     factors += (factors.empty() ? "" : ", ") + numberText(each);
-  config.numbers(key("long_factor"));
   rope.scaling = fmt::format("longrope(factors [{}], attention_factor {})", factors, numberText(attention));
-  rope.maxLength = int64_t(original);
+  if (isLong)
+    rope.minLength = int64_t(original) + 1;
+  else
+    rope.maxLength = int64_t(original);
 }
 
 /// Returns the factor on cosines and sines that YaRN derives from `key`; 0 if the key is missing, null or 0.
 static double readMscale(Config &config, const std::string &scope, const std::string &key) {
   const std::string name = scope + "." + key;
-  const double share = config.has(name) ? config.number(name) : 0;
+  const double share = config.isKnown(name) ? config.number(name) : 0;
   const double factor = config.number(scope + ".factor");
   return share == 0 ? 0 : factor <= 1 ? 1 : 0.1 * share * std::log(factor) + 1;
 }
 
 /// Adds the scaling whose keys are in the object `scope`.
-static void addScaling(Config &config, const std::string &scope, const RopeDefaults &defaults, Rope &rope) {
+static void addScaling(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
-  const std::string typeKey = config.has(key("rope_type")) ? key("rope_type") : key("type");
+  const std::string typeKey = config.isKnown(key("rope_type")) ? key("rope_type") : key("type");
   const std::string type = config.word(typeKey, "default");
-  if (config.has(key("type")))
+  if (config.isKnown(key("type")))
     config.word(key("type"), ""); // transformers 5 writes both
   const auto number = [&](const char *name) { return numberText(config.number(key(name))); };
   if (type == "default")
     return;
   if (type == "linear")
-    rope.scaling = fmt::format("linear(factor {})", number("factor"));
+    rope.linearFactor = config.number(key("factor"));
   else if (type == "llama3")
     rope.scaling = fmt::format("llama3(factor {}, low {}, high {}, original {})", number("factor"),
                                number("low_freq_factor"), number("high_freq_factor"),
                                config.size(key("original_max_position_embeddings")));
   else if (type == "yarn") {
     rope.scaling = fmt::format("yarn(factor {}, original {}", number("factor"),
-                               config.size(key("original_max_position_embeddings"), defaults.maxPositions));
+                               config.sizeOr(key("original_max_position_embeddings"), maxPositions));
     for (const char *name : {"beta_fast", "beta_slow", "attention_factor"})
-      if (config.has(key(name)))
+      if (config.isKnown(key(name)))
         rope.scaling += fmt::format(", {} {}", name, number(name));
     const double own = readMscale(config, scope, "mscale"), all = readMscale(config, scope, "mscale_all_dim");
-    if (own != 0 && all != 0 && !config.has(key("attention_factor")))
+    if (own != 0 && all != 0 && !config.isKnown(key("attention_factor")))
       rope.scaling += ", attention_factor " + numberText(own / all);
-    if (config.has(key("truncate")) && !config.flag(key("truncate"), true))
+    if (config.isKnown(key("truncate")) && !config.flag(key("truncate"), true))
       rope.scaling += ", untruncated";
     rope.scaling += ")";
   } else if (type == "longrope" || type == "su") {
-    addLongRope(config, scope, defaults, rope);
+    addLongRope(config, scope, maxPositions, rope);
   } else {
     config.fail(
         fmt::format("'{}' is {}, which is not supported; expected default, linear, llama3, longrope or yarn",
@@ -133,47 +138,52 @@ static void addScaling(Config &config, const std::string &scope, const RopeDefau
   }
 }
 
+std::string ropeObject(const Config &config, const std::string &scope, const std::string &scaling) {
+  // An object of version 4 comes before the class's default of version 5.
+  return config.has(scope) || !config.has(scaling) ? scope : scaling;
+}
+
 /// Reads rotary positions whose keys, in the form of transformers 5, are in the object `scope`; else those of
-/// version 4, `rope_theta` and the object `rope_scaling`.
-static Rope readRopeIn(Config &config, const std::string &scope, const RopeDefaults &defaults) {
+/// version 4.
+static Rope readRopeIn(Config &config, const std::string &scope, const RopeKeys &keys) {
   Rope rope;
-  const std::string object = config.isObject(scope) ? scope : "rope_scaling";
-  const auto keyOf = [&](const std::string &key) {
-    return config.has(object + "." + key) ? object + "." + key : key;
+  const std::string object = ropeObject(config, scope, keys.scaling);
+  const bool isObject = config.isObject(object);
+  const auto keyOf = [&](const char *inner, const std::string &outer) {
+    const std::string name = fmt::format("{}.{}", object, inner);
+    return isObject && config.isKnown(name) ? name : outer;
   };
-  rope.theta = config.number(keyOf("rope_theta"), defaults.theta);
-  config.ignore({"rope_theta"}); // the object's counts
-  if (config.isObject(object))
-    addScaling(config, object, defaults, rope);
+  rope.theta = config.number(keyOf("rope_theta", keys.theta));
+  config.ignore({keys.theta}); // the object's counts
+  if (isObject)
+    addScaling(config, object, keys.maxPositions, rope);
   if (rope.theta <= 1)
     config.fail(fmt::format("rope_theta: expected a number above 1, found {}", rope.theta));
-  const std::string shareKey = keyOf("partial_rotary_factor");
-  if (!defaults.rotaryShare) {
+  const std::string shareKey = keyOf("partial_rotary_factor", keys.share);
+  if (!config.hasDefault(keys.share)) {
     config.require(shareKey, 1.0, "this family rotates whole heads");
     return rope;
   }
-  const double share = config.number(shareKey, *defaults.rotaryShare);
-  const auto rotary = int64_t(double(defaults.headWidth) * std::clamp(share, 0.0, 1.0));
+  const double share = config.number(shareKey);
+  const auto rotary = int64_t(double(keys.headWidth) * std::clamp(share, 0.0, 1.0));
   if (share <= 0 || share > 1 || rotary < 2 || rotary % 2 != 0)
     config.fail(
         fmt::format("'{}' is {}: of {} numbers of a head {} would be rotated; expected an even number, at "
                     "least 2",
-                    shareKey, share, defaults.headWidth, rotary));
-  else if (rotary != defaults.headWidth)
+                    shareKey, share, keys.headWidth, rotary));
+  else if (rotary != keys.headWidth)
     rope.rotary = rotary;
   return rope;
 }
 
-Rope readRope(Config &config, const RopeDefaults &defaults) {
-  return readRopeIn(config, "rope_parameters", defaults);
-}
+Rope readRope(Config &config, const RopeKeys &keys) { return readRopeIn(config, "rope_parameters", keys); }
 
-Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults) {
+Rope readRopeOfLayers(Config &config, std::string_view type, const RopeKeys &keys) {
   const std::string scope = fmt::format("rope_parameters.{}", type);
   if (!config.isObject(scope) && !config.has("rope_scaling.rope_type"))
     config.require("rope_scaling.type", "default",
                    "transformers 5 ignores it in this family; write 'rope_type' in its place");
-  return readRopeIn(config, scope, defaults);
+  return readRopeIn(config, scope, keys);
 }
 
 void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope, std::optional<int64_t> window) {
@@ -181,9 +191,9 @@ void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope, std:
   model.layers.assign(size_t(count), 0);
 }
 
-Attention readHeads(Config &config, std::string_view key, int64_t width, int64_t fallback) {
+Attention readHeads(Config &config, std::string_view key, int64_t width) {
   Attention attention;
-  attention.heads = attention.keyHeads = config.size(key, fallback);
+  attention.heads = attention.keyHeads = config.size(key);
   attention.headWidth = std::max<int64_t>(width / attention.heads, 1);
   if (width % attention.heads != 0)
     config.fail(fmt::format("{} heads do not divide a width of {}", attention.heads, width));

@@ -11,34 +11,39 @@
 namespace trainc::importer {
 
 /// Returns the activation of a name in Hugging Face's configs, as Mlp::activation.
-std::string activationOf(Config &config, std::string_view key, std::string_view fallback);
+std::string activationOf(Config &config, std::string_view key);
 
 /// Returns the number of layers, at most 4096: a text of more would not be read by people or compiled.
-int64_t readLayers(Config &config, std::string_view key, int64_t fallback);
+int64_t readLayers(Config &config, std::string_view key);
 
 /// Fails if the text gets dropout and this one, which the model language lacks, is not 0. `what` is dropped.
-void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what);
+void requireNoDropout(Config &config, std::string_view key, std::string_view what);
 
 /// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`, which
 /// classes of tokens do not have.
 void readLabels(Config &config, Task task, Head &head);
 
-/// Class defaults of rotary positions, and sizes that they depend on.
-struct RopeDefaults {
-  double theta = 10000;
+/// Keys of rotary positions in configs of transformers 4, where classes differ, and sizes on which the
+/// positions depend.
+struct RopeKeys {
   int64_t headWidth = 1, maxPositions = 1;
-  std::optional<double> rotaryShare =
-      std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
-  std::optional<int64_t> originalPositions =
-      std::nullopt; ///< of original_max_position_embeddings; nothing if the class has no such key
+  std::string theta = "rope_theta";
+  /// Share of each head that is rotated. A class without a default for the key rotates whole heads.
+  std::string share = "partial_rotary_factor";
+  std::string scaling = "rope_scaling"; ///< empty: these layers have no scaling
 };
 
-/// Reads `rope_parameters` of transformers 5, or `rope_theta` and `rope_scaling` of version 4.
-Rope readRope(Config &config, const RopeDefaults &defaults);
+/// Returns the name of the object with keys of rotary positions: `scope` of transformers 5, or `scaling` of
+/// version 4.
+std::string ropeObject(const Config &config, const std::string &scope = "rope_parameters",
+                       const std::string &scaling = "rope_scaling");
+
+/// Reads `rope_parameters` of transformers 5, or the keys of version 4.
+Rope readRope(Config &config, const RopeKeys &keys);
 
 /// Reads the rotary positions of layers of `type`, such as "full_attention", from an object for each type in
-/// `rope_parameters`; else the keys of version 4.
-Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults);
+/// `rope_parameters`; else from the keys of version 4.
+Rope readRopeOfLayers(Config &config, std::string_view type, const RopeKeys &keys);
 
 /// Gives the model `count` equal layers.
 void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope,
@@ -69,7 +74,7 @@ template <typename Usual> std::vector<bool> readSlidingLayers(Config &config, in
 }
 
 /// Reads the number of heads, which divide the width evenly and share no keys.
-Attention readHeads(Config &config, std::string_view key, int64_t width, int64_t fallback);
+Attention readHeads(Config &config, std::string_view key, int64_t width);
 
 /// Fails unless heads are a multiple of the key heads.
 void checkHeads(Config &config, const Attention &attention);

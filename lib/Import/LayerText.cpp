@@ -34,6 +34,12 @@ std::string activationText(const std::string &activation, const std::string &ope
 
 // --- Blocks ---
 
+/// Window of layers that see the whole text, in blocks of which others have a shorter one. It costs nothing.
+static constexpr int64_t kWholeText = 1 << 24;
+
+/// Name of a block that several kinds of layers use.
+static const std::string kShared = "layer";
+
 std::string LayerText::norm(const std::string &scope, const std::string &input) const {
   const Norm &norm = layers_.norm;
   const std::string eps = norm.epsilon == 1e-5 ? "" : " eps " + numberText(norm.epsilon);
@@ -103,13 +109,22 @@ std::string LayerText::heads(const std::string &name, const std::string &scope, 
     value = headNorm(name, scope, count);
   if (!kind.rope)
     return value;
-  const Rope &rope = *kind.rope;
-  text_.line("{}r = nn.rope {} positions %positions heads {} theta {}{}{}", name, value, count,
-             numberText(rope.theta),
-             rope.rotary == 0 || rope.rotary == attention.headWidth ? ""
-                                                                    : fmt::format(" rotary {}", rope.rotary),
-             rope.scaling.empty() ? "" : " scaling " + rope.scaling);
+  text_.line("{}r = nn.rope {} positions %positions heads {} {}", name, value, count, rope(*kind.rope));
   return name + "r";
+}
+
+/// The clauses of rotary positions.
+std::string LayerText::rope(const Rope &rope) const {
+  std::string clauses = "theta " + (constants_.theta ? "$theta" : numberText(rope.theta));
+  if (rope.rotary != 0 && rope.rotary != layers_.attention.headWidth)
+    clauses += fmt::format(" rotary {}", rope.rotary);
+  if (constants_.factor)
+    clauses += " scaling linear(factor $factor)";
+  else if (rope.linearFactor != 1)
+    clauses += fmt::format(" scaling linear(factor {})", numberText(rope.linearFactor));
+  else if (!rope.scaling.empty())
+    clauses += " scaling " + rope.scaling;
+  return clauses;
 }
 
 std::string LayerText::attention(const LayerKind &kind, const std::string &input) {
@@ -156,7 +171,9 @@ std::string LayerText::attention(const LayerKind &kind, const std::string &input
     clauses += fmt::format(" kv_heads {}", attention.keyHeads);
   if (attention.isCausal)
     clauses += " causal";
-  if (kind.window)
+  if (constants_.window)
+    clauses += " window $window";
+  else if (kind.window)
     clauses += fmt::format(" window {}", *kind.window);
   if (attention.scale)
     clauses += " scale " + numberText(*attention.scale);
@@ -221,8 +238,63 @@ std::string LayerText::residual(const std::string &result, const std::string &in
   return result + "n";
 }
 
-void LayerText::block(const LayerKind &kind) {
-  text_.line("nn.block @{}(%x: tensor<?x?x{}xf32>{}{}) {{", kind.name, layers_.width,
+/// Whether the blocks of two kinds of layers differ in numbers alone.
+static bool haveOneForm(const LayerKind &a, const LayerKind &b) {
+  if (a.hasAttentionNorm != b.hasAttentionNorm || a.rope.has_value() != b.rope.has_value())
+    return false;
+  return !a.rope || (a.rope->rotary == b.rope->rotary && a.rope->scaling == b.rope->scaling);
+}
+
+/// The kind whose block layers of `kind` use: the first one of the same form.
+size_t LayerText::blockOf(size_t kind) const {
+  for (const size_t other : layers_.layers)
+    if (haveOneForm(layers_.kinds[other], layers_.kinds[kind]))
+      return other;
+  return kind;
+}
+
+LayerText::Constants LayerText::constantsOf(size_t block) const {
+  Constants constants;
+  const LayerKind &first = layers_.kinds[block];
+  for (const size_t index : layers_.layers) {
+    const LayerKind &kind = layers_.kinds[index];
+    if (blockOf(index) != block)
+      continue;
+    constants.window |= kind.window != first.window;
+    constants.theta |= kind.rope && kind.rope->theta != first.rope->theta;
+    constants.factor |= kind.rope && kind.rope->linearFactor != first.rope->linearFactor;
+  }
+  return constants;
+}
+
+/// The constants of a block with the numbers of a kind of layers, as "<window = 512, theta = 10000>"; those
+/// that are not the same for `other` alone, if it is given.
+std::string LayerText::numbersOf(const Constants &constants, const LayerKind &kind,
+                                 const LayerKind *other) const {
+  std::vector<std::string> numbers;
+  if (constants.window && (!other || other->window != kind.window))
+    numbers.push_back(fmt::format("window = {}", kind.window.value_or(kWholeText)));
+  if (constants.theta && (!other || other->rope->theta != kind.rope->theta))
+    numbers.push_back("theta = " + numberText(kind.rope->theta));
+  if (constants.factor && (!other || other->rope->linearFactor != kind.rope->linearFactor))
+    numbers.push_back("factor = " + numberText(kind.rope->linearFactor));
+  return numbers.empty() ? "" : fmt::format("<{}>", fmt::join(numbers, ", "));
+}
+
+/// A use of the block of a kind of layers, as "@layer<window = 512>".
+std::string LayerText::useOf(size_t kind) const {
+  const LayerKind &own = layers_.kinds[kind], &block = layers_.kinds[blockOf(kind)];
+  const Constants constants = constantsOf(blockOf(kind));
+  return fmt::format("@{}{}", constants.any() ? kShared : block.name, numbersOf(constants, own, &block));
+}
+
+void LayerText::block(size_t index) {
+  const LayerKind &kind = layers_.kinds[index];
+  constants_ = constantsOf(index);
+  if (constants_.window)
+    text_.line("// A window of {} tokens is that of layers that see the whole text.", kWholeText);
+  text_.line("nn.block @{}{}(%x: tensor<?x?x{}xf32>{}{}) {{", constants_.any() ? kShared : kind.name,
+             numbersOf(constants_, kind, nullptr), layers_.width,
              layers_.usesRope() ? ", %positions: tensor<?xi32>" : "",
              layers_.attention.hasSegments ? ", %segments: tensor<?x?xi32>" : "");
   text_.indent();
@@ -255,9 +327,10 @@ void LayerText::block(const LayerKind &kind) {
 void LayerText::blocks() {
   std::vector<bool> isWritten(layers_.kinds.size());
   for (const size_t kind : layers_.layers) {
-    if (!isWritten[kind])
-      block(layers_.kinds[kind]);
-    isWritten[kind] = true;
+    const size_t own = blockOf(kind);
+    if (!isWritten[own])
+      block(own);
+    isWritten[own] = true;
   }
 }
 
@@ -278,7 +351,7 @@ static std::vector<size_t> periodOf(const std::vector<size_t> &layers) {
 void LayerText::apply(const std::string &input) {
   std::string blocks;
   for (const size_t kind : periodOf(layers_.layers))
-    blocks += fmt::format("{}@{}", blocks.empty() ? "" : ", ", layers_.kinds[kind].name);
+    blocks += (blocks.empty() ? "" : ", ") + useOf(kind);
   text_.line("%h = nn.repeat {} \"{}\" times {} ({}{}{})", blocks, layers_.layerScope, layers_.layers.size(),
              input, layers_.usesRope() ? ", %positions" : "",
              layers_.attention.hasSegments ? ", %segments" : "");
@@ -317,12 +390,16 @@ void LayerText::heading(const std::string &architecture, int64_t parameters, con
                  ? ""
                  : fmt::format(" that share {} heads of keys and values", attention.keyHeads),
              more);
-  for (const LayerKind &kind : layers_.kinds)
-    if (kind.rope && kind.rope->maxLength) {
-      text_.line("// In longer texts than {} tokens, transformers computes other queries or keys.",
-                 *kind.rope->maxLength);
-      break;
-    }
+  const auto scaled = std::ranges::find_if(layers_.kinds, [](const LayerKind &kind) {
+    return kind.rope && (kind.rope->maxLength || kind.rope->minLength);
+  });
+  if (scaled != layers_.kinds.end() && scaled->rope->maxLength)
+    text_.line("// In longer texts than {} tokens, transformers computes other queries or keys.",
+               *scaled->rope->maxLength);
+  else if (scaled != layers_.kinds.end())
+    text_.line("// It is for texts of {} tokens or more: in shorter ones, transformers computes other "
+               "queries and keys.",
+               *scaled->rope->minLength);
   text_.line("// Parameters have the names and layouts of its weights: trainrun --init=FOLDER reads them.");
 }
 

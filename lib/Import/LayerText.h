@@ -35,7 +35,18 @@ public:
   std::string init() const;
 
 private:
-  void block(const LayerKind &kind);
+  /// Numbers of a block that the kinds of layers with this block set for themselves.
+  struct Constants {
+    bool window = false, theta = false, factor = false;
+    bool any() const { return window || theta || factor; }
+  };
+
+  size_t blockOf(size_t kind) const;
+  Constants constantsOf(size_t block) const;
+  std::string numbersOf(const Constants &constants, const LayerKind &kind, const LayerKind *other) const;
+  std::string useOf(size_t kind) const;
+  std::string rope(const Rope &rope) const;
+  void block(size_t index);
   std::string attention(const LayerKind &kind, const std::string &input);
   std::string mlp(const std::string &input);
   std::string headNorm(const std::string &name, const std::string &scope, int64_t count);
@@ -45,6 +56,7 @@ private:
 
   const Layers &layers_;
   Text &text_;
+  Constants constants_; ///< of the block that is being written
 };
 
 } // namespace trainc::importer

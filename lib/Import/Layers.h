@@ -25,9 +25,11 @@ struct Norm {
 /// Rotary positions of the heads.
 struct Rope {
   double theta = 10000;
-  int64_t rotary = 0;  ///< numbers of each head that are rotated; 0: all
-  std::string scaling; ///< as in the text, for example "linear(factor 8)"; empty: none
+  int64_t rotary = 0;      ///< numbers of each head that are rotated; 0: all
+  double linearFactor = 1; ///< divides positions
+  std::string scaling;     ///< another scaling as in the text, for example "yarn(factor 4, ...)"; empty: none
   std::optional<int64_t> maxLength = std::nullopt; ///< longest text to which the scaling applies
+  std::optional<int64_t> minLength = std::nullopt; ///< shortest text to which it applies
 };
 
 /// Scopes and forms of the layers around attention.

@@ -1,7 +1,10 @@
 #include "runtime/formats/gguf_config.h"
 
+#include "base/config_defaults.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
+#include "base/text_config.h"
+#include "runtime/formats/gguf_blocks.h"
 #include "runtime/formats/gguf_names.h"
 
 #include <algorithm>
@@ -59,6 +62,12 @@ constexpr KeyPair kGpt2Keys[] = {
     {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
 };
 
+constexpr KeyPair kFalconKeys[] = {
+    {"feed_forward_length", "ffn_hidden_size"},
+    {"attention.head_count_kv", "num_kv_heads"},
+    {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
+};
+
 /// Keys of a family: its own come before shared ones.
 struct FamilyKeys {
   std::string_view architecture, modelType;
@@ -70,6 +79,7 @@ constexpr FamilyKeys kFamilyKeys[] = {
     {"smollm3", "smollm3"},   {"qwen2", "qwen2"},
     {"qwen3", "qwen3"},       {"gemma", "gemma"},
     {"gemma2", "gemma2"},     {"gemma3", "gemma3_text"},
+    {"phi2", "phi"},          {"falcon", "falcon", kFalconKeys},
     {"phi3", "phi3"},         {"olmo2", "olmo2"},
     {"stablelm", "stablelm"}, {"starcoder2", "starcoder2", kStarcoder2Keys},
     {"gptneox", "gpt_neox"},  {"gpt2", "gpt2", kGpt2Keys, {}},
@@ -83,6 +93,8 @@ struct Implied {
 constexpr Implied kImplied[] = {
     {"gpt2", "activation_function", R"("gelu_new")"},
     {"gptneox", "hidden_act", R"("gelu")"}, // computed by its approximation with tanh
+    {"phi2", "hidden_act", R"("gelu_new")"},
+    {"falcon", "activation", R"("gelu")"}, // computed by its approximation with tanh
     {"starcoder2", "hidden_act", R"("gelu_pytorch_tanh")"},
     {"stablelm", "hidden_act", R"("silu")"},
     {"smollm3", "hidden_act", R"("silu")"},
@@ -121,26 +133,119 @@ Json valueOf(const GgufFile &file, std::string_view architecture, std::string_vi
 }
 
 /// Entries below the architecture's name that addRotary() reads, and entries that others repeat.
-constexpr std::string_view kRotaryEntries[] = {"rope.dimension_count", "rope.scaling.type",
-                                               "rope.scaling.factor", "rope.scaling.original_context_length",
-                                               "rope.scaling.finetuned"};
+constexpr std::string_view kRotaryEntries[] = {
+    "rope.dimension_count",   "rope.scaling.type",
+    "rope.scaling.factor",    "rope.scaling.original_context_length",
+    "rope.scaling.finetuned", "rope.scaling.attn_factor"};
 constexpr std::string_view kRepeatedEntries[] = {"vocab_size", "attention.value_length",
                                                  // GPT-2 has as many key heads, which divide the width.
                                                  "attention.head_count_kv", "attention.key_length"};
 
+// --- Frequencies of rotary positions that a tensor scales ---
+
+/// Numbers of a head, by a config with Hugging Face's keys; 0 if it does not say so.
+uint64_t headWidthOf(const Json &config) {
+  const auto count = [&](const char *key) {
+    const Json value = config.value(key, Json());
+    return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
+  };
+  if (const uint64_t given = count("head_dim"))
+    return given;
+  const uint64_t heads = count("num_attention_heads");
+  return heads == 0 ? 0 : count("hidden_size") / heads;
+}
+
+/// Llama 3.1's rule: long waves are slower by `factor`, short ones stay, and those between are interpolated.
+struct Llama3Rule {
+  double factor, low, high, original;
+
+  /// The numbers by which the frequencies of heads of `width` numbers are divided.
+  std::vector<float> factors(uint64_t width, double base) const {
+    std::vector<float> result;
+    for (uint64_t i = 0; i < width / 2; ++i) {
+      const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(width);
+      const double turns = original / (2 * std::numbers::pi) * std::pow(base, -exponent);
+      const double share = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+      result.push_back(static_cast<float>(1 / ((1 - share) / factor + share)));
+    }
+    return result;
+  }
+};
+
+/// Returns the elements of a tensor of F32; nothing if the file lacks it.
+std::vector<float> floatsOf(const GgufFile &file, std::string_view name) {
+  const GgufTensor *tensor = file.findTensor(name);
+  if (!tensor || tensor->type->name != "F32")
+    return {};
+  std::vector<float> floats(tensor->elements());
+  decodeGgufElements(*tensor->type, tensor->bytes, 0, floats);
+  return floats;
+}
+
+/// Finds the rule from which llama.cpp's converter computed `rope_freqs.weight`. The file says only its
+/// factor, by the longest wave; the other numbers are those of all models of Llama 3.
+std::optional<Llama3Rule> llama3RuleOf(const GgufFile &file, const Json &config) {
+  const std::vector<float> stored = floatsOf(file, "rope_freqs.weight");
+  const Json base = config.value("rope_theta", Json(10000.0));
+  if (stored.empty() || !base.is_number())
+    return std::nullopt;
+  const Llama3Rule rule = {std::ranges::max(stored), 1, 4, 8192};
+  constexpr float kRounding = 1e-5F;
+  const bool isEqual =
+      std::ranges::equal(stored, rule.factors(headWidthOf(config), base.get<double>()),
+                         [](float a, float b) { return std::abs(a - b) <= kRounding * std::abs(b); });
+  return isEqual ? std::optional(rule) : std::nullopt;
+}
+
+/// A number as the shortest decimals that give its f32.
+Json shortestOf(float number) { return jsonOf(GgufValue(number)); }
+
+/// Returns the scaling that tensors hold, with Hugging Face's keys: Llama 3.1's, or that of Phi-3 for short
+/// and long texts. Null if the file has no such tensors, or the rule of Llama's is not known.
+Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const Json &config) {
+  if (const std::optional<Llama3Rule> rule = llama3RuleOf(file, config))
+    return {{"rope_type", "llama3"},
+            {"factor", rule->factor},
+            {"low_freq_factor", rule->low},
+            {"high_freq_factor", rule->high},
+            {"original_max_position_embeddings", uint64_t(rule->original)}};
+  const std::vector<float> shorter = floatsOf(file, "rope_factors_short.weight");
+  const std::vector<float> longer = floatsOf(file, "rope_factors_long.weight");
+  const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
+  const Json attention = valueOf(file, architecture, "rope.scaling.attn_factor");
+  if (architecture != "phi3" || shorter.empty() || longer.empty() || original.is_null() ||
+      attention.is_null())
+    return nullptr;
+  Json scaling = {{"type", "longrope"}, {"attention_factor", attention}};
+  for (const auto &[key, factors] : {std::pair("short_factor", &shorter), std::pair("long_factor", &longer)})
+    for (const float factor : *factors)
+      scaling[key].push_back(shortestOf(factor));
+  return scaling;
+}
+
 /// Adds the share of each head that is rotated, and the scaling of the frequencies.
 void addRotary(const GgufFile &file, std::string_view architecture, Json &config) {
   const Json rotary = valueOf(file, architecture, "rope.dimension_count");
-  const Json width = config.value("hidden_size", Json()), heads = config.value("num_attention_heads", Json());
-  Json head = config.value("head_dim", Json());
-  if (head.is_null() && width.is_number_unsigned() && heads.is_number_unsigned() && heads > 0U)
-    head = width.get<uint64_t>() / heads.get<uint64_t>();
+  const uint64_t head = headWidthOf(config);
+  const bool isNeoX = architecture == "gptneox"; // whose class has other names of keys
+  if (isNeoX && config.contains("rope_theta")) {
+    config["rotary_emb_base"] = config["rope_theta"];
+    config.erase("rope_theta");
+  }
   // Classes of these families rotate a part of each head unless the configuration says another.
-  const bool hasDefaultShare = architecture == "gptneox" || architecture == "stablelm";
-  if (rotary.is_number_unsigned() && head.is_number_unsigned() && head > 0U && rotary != head)
-    config["partial_rotary_factor"] = double(rotary.get<uint64_t>()) / double(head.get<uint64_t>());
+  const bool hasDefaultShare = isNeoX || architecture == "stablelm" || architecture == "phi2";
+  const char *share = isNeoX ? "rotary_pct" : "partial_rotary_factor";
+  if (rotary.is_number_unsigned() && head > 0 && rotary != head)
+    config[share] = double(rotary.get<uint64_t>()) / double(head);
   else if (hasDefaultShare)
-    config["partial_rotary_factor"] = 1.0;
+    config[share] = 1.0;
+  if (const Json scaling = scalingOfTensors(file, architecture, config); !scaling.is_null()) {
+    config["rope_scaling"] = scaling;
+    if (const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
+        architecture == "phi3")
+      config["original_max_position_embeddings"] = original;
+    return;
+  }
   Json type = valueOf(file, architecture, "rope.scaling.type");
   const Json factor = valueOf(file, architecture, "rope.scaling.factor");
   if (type.is_null() && factor.is_number() && factor.get<double>() != 0 && factor.get<double>() != 1)
@@ -179,8 +284,11 @@ Status requireWholeConfig(const GgufFile &file) {
     return invalidInput(
         "{}: the architecture {} cannot be imported yet; import the model's Hugging Face folder", file.path(),
         printable(architecture));
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> config, configJsonOf(file));
+  const bool isRuleKnown =
+      !scalingOfTensors(file, architecture, config ? tryParseJson(*config) : Json::object()).is_null();
   for (const GgufTensor &tensor : file.tensors())
-    if (isComputedInGguf(tensor.name))
+    if (isComputedInGguf(tensor.name) && !isRuleKnown)
       return invalidInput(
           "{}: the tensor {} scales rotary frequencies, and the file does not say by which rule; "
           "import the model's Hugging Face folder",
@@ -215,11 +323,17 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   if (family == std::end(kFamilyKeys))
     return std::optional<std::string>();
   Json config = {{"model_type", family->modelType}};
-  for (const std::span<const KeyPair> keys : {family->shared, family->own})
-    for (const auto &[key, name] : keys)
-      if (const GgufValue *value = file.find(fmt::format("{}.{}", architecture, key)))
-        if (Json json = jsonOf(*value); !json.is_null())
-          config[std::string(name)] = std::move(json);
+  const auto addKeys = [&](std::span<const KeyPair> keys, std::span<const KeyPair> others) {
+    for (const auto &[key, name] : keys) {
+      const GgufValue *value = file.find(fmt::format("{}.{}", architecture, key));
+      if (!value || std::ranges::find(others, key, &KeyPair::gguf) != others.end())
+        continue;
+      if (Json json = jsonOf(*value); !json.is_null())
+        config[std::string(name)] = std::move(json);
+    }
+  };
+  addKeys(family->own, {});
+  addKeys(family->shared, family->own);
   if (const GgufArray *tokens = nullptr; !config.contains("vocab_size")) {
     TRAINC_ASSIGN_OR_RETURN(tokens, file.array("tokenizer.ggml.tokens", GgufValueType::kString));
     if (tokens)
@@ -227,6 +341,10 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   }
   if (config.value("sliding_window", Json()) == 0U) // none
     config.erase("sliding_window");
+  if (architecture == "falcon" && config.contains("num_kv_heads") && config["num_kv_heads"] != 1U) {
+    config["new_decoder_architecture"] = true; // that of Falcon 11B; others have no table of names
+    config["num_ln_in_parallel_attn"] = 1;
+  }
   addRotary(file, architecture, config);
   addScoreScale(architecture, config);
   // Files of GPT-2 may hold a copy of the embedding as head.
@@ -263,56 +381,6 @@ constexpr std::string_view kWindowed[] = {"gemma2", "gemma3"};
 constexpr std::string_view kRequired[] = {"context_length", "embedding_length", "feed_forward_length",
                                           "block_count", "attention.head_count"};
 
-/// A value that the class of a model's type has without the key, and that llama.cpp needs.
-struct Default {
-  std::string_view modelType, key;
-  double value;
-};
-
-constexpr Default kDefaults[] = {{"llama", "rms_norm_eps", 1e-6},
-                                 {"mistral", "rms_norm_eps", 1e-6},
-                                 {"qwen2", "rms_norm_eps", 1e-6},
-                                 {"qwen3", "rms_norm_eps", 1e-6},
-                                 {"granite", "rms_norm_eps", 1e-6},
-                                 {"smollm3", "rms_norm_eps", 1e-6},
-                                 {"gemma", "rms_norm_eps", 1e-6},
-                                 {"gemma2", "rms_norm_eps", 1e-6},
-                                 {"gemma3_text", "rms_norm_eps", 1e-6},
-                                 {"phi3", "rms_norm_eps", 1e-5},
-                                 {"olmo2", "rms_norm_eps", 1e-5},
-                                 {"gpt2", "layer_norm_epsilon", 1e-5},
-                                 {"gpt_neox", "layer_norm_eps", 1e-5},
-                                 {"stablelm", "layer_norm_eps", 1e-5},
-                                 {"starcoder2", "norm_epsilon", 1e-5},
-                                 {"smollm3", "rope_theta", 2e6},
-                                 {"gemma3_text", "rope_theta", 1e6},
-                                 {"gemma2", "attn_logit_softcapping", 50},
-                                 {"gemma2", "final_logit_softcapping", 30},
-                                 {"granite", "attention_multiplier", 1},
-                                 {"granite", "embedding_multiplier", 1},
-                                 {"granite", "residual_multiplier", 1},
-                                 {"granite", "logits_scaling", 1},
-                                 {"gpt_neox", "partial_rotary_factor", 0.25},
-                                 {"stablelm", "partial_rotary_factor", 0.25}};
-
-/// Defaults that are whole numbers.
-constexpr Default kCountDefaults[] = {{"gemma", "head_dim", 256},
-                                      {"gemma2", "head_dim", 256},
-                                      {"gemma3_text", "head_dim", 256},
-                                      {"qwen3", "head_dim", 128},
-                                      {"gemma2", "sliding_window", 4096},
-                                      {"gemma3_text", "sliding_window", 4096},
-                                      {"mistral", "sliding_window", 4096},
-                                      {"mistral", "num_key_value_heads", 8},
-                                      {"gemma", "num_key_value_heads", 16},
-                                      {"gemma2", "num_key_value_heads", 4},
-                                      {"gemma3_text", "num_key_value_heads", 4},
-                                      {"smollm3", "num_key_value_heads", 4},
-                                      {"qwen2", "num_key_value_heads", 32},
-                                      {"qwen3", "num_key_value_heads", 32},
-                                      {"stablelm", "num_key_value_heads", 32},
-                                      {"starcoder2", "num_key_value_heads", 2}};
-
 /// Writes the entries of one config.json.
 class ConfigEntries {
 public:
@@ -335,6 +403,7 @@ public:
         if (config_.value(key, Json()) == other)
           return invalidInput("{}: \"{}\" is {}, and llama.cpp's architecture gptneox has no such models",
                               path_, key, other);
+    config_ = withClassDefaults(std::move(config_), type_);
     TRAINC_RETURN_IF_ERROR(normalizeRotary());
     normalize();
     TRAINC_RETURN_IF_ERROR(removeListsOfLayers());
@@ -377,8 +446,8 @@ private:
       if (!rope["full_attention"].is_object() || (!windowed.is_null() && !windowed.is_object()))
         return invalidInput(
             "{}: \"rope_parameters\": expected objects for full_attention and sliding_attention", path_);
-      setDefault("rope_local_base_freq",
-                 windowed.is_object() ? windowed.value("rope_theta", Json()) : Json());
+      if (windowed.is_object() && windowed.contains("rope_theta"))
+        config_["rope_local_base_freq"] = windowed["rope_theta"];
       rope = rope["full_attention"];
     }
     if (rope.is_object()) {
@@ -405,20 +474,17 @@ private:
         path_, local.dump());
   }
 
-  /// Sets the defaults of the model's type, and removes lists that follow from the architecture.
+  /// Gives keys the values that follow from others.
   void normalize() {
-    for (const Default &each : kDefaults)
-      if (each.modelType == type_)
-        setDefault(each.key, each.value);
-    for (const Default &each : kCountDefaults)
-      if (each.modelType == type_ && !config_.contains(each.key)) // null is none
-        config_[std::string(each.key)] = static_cast<uint64_t>(each.value);
-    if (isRotary())
-      setDefault("rope_theta", 10000.0);
-    if (isOneOf({"gptneox", "stablelm"}))
-      setDefault("use_parallel_residual", isOneOf({"gptneox"}));
     if (isOneOf({"gpt2"}) && count("n_embd"))
       setDefault("n_inner", 4 * *count("n_embd"));
+    if (isOneOf({"falcon"})) {
+      setDefault("ffn_hidden_size", 4 * count("hidden_size").value_or(0));
+      if (config_["new_decoder_architecture"] == true)
+        setDefault("num_kv_heads", config_["num_attention_heads"]);
+      else
+        config_["num_kv_heads"] = config_["multi_query"] == true ? Json(1U) : config_["num_attention_heads"];
+    }
     const auto window = count("sliding_window"), longest = count("max_position_embeddings");
     const bool needsSwitch = isOneOf({"qwen2", "qwen3", "smollm3"});
     if (config_.value("use_sliding_window", Json(!needsSwitch)) == false || window == 0 ||
@@ -489,9 +555,9 @@ private:
   }
 
   Status addRotary() {
-    const auto width = count("hidden_size"), heads = count("num_attention_heads"), given = count("head_dim");
+    const auto given = count("head_dim");
     const std::string_view architecture = family_->architecture;
-    const uint64_t head = given ? *given : heads.value_or(0) > 0 ? *width / *heads : 0;
+    const uint64_t head = headWidthOf(config_);
     const Json share = config_.value("partial_rotary_factor", Json());
     const double rotated = static_cast<double>(head) * (share.is_number() ? share.get<double>() : 1.0);
     if (given)
@@ -523,8 +589,6 @@ private:
     return {};
   }
 
-  /// Llama 3.1's rule: long waves are slower by a factor, short ones stay, and those between are
-  /// interpolated.
   Status computeFactors(const Json &scaling) {
     double values[4];
     const char *keys[] = {"factor", "low_freq_factor", "high_freq_factor",
@@ -537,16 +601,9 @@ private:
       values[i] = value.get<double>();
     }
     const auto [factor, low, high, original] = values;
-    const auto width = count("hidden_size"), heads = count("num_attention_heads"), given = count("head_dim");
-    const uint64_t head = given ? *given : heads.value_or(0) > 0 ? *width / *heads : 0;
     const Json base = config_.value("rope_theta", Json());
-    for (uint64_t i = 0; i < head / 2; ++i) {
-      const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(head);
-      const double turns = original / (2 * std::numbers::pi) *
-                           std::pow(base.is_number() ? base.get<double>() : 10000.0, -exponent);
-      const double share = std::clamp((turns - low) / (high - low), 0.0, 1.0);
-      factors_.push_back(static_cast<float>(1 / ((1 - share) / factor + share)));
-    }
+    factors_ = Llama3Rule{factor, low, high, original}.factors(
+        headWidthOf(config_), base.is_number() ? base.get<double>() : 10000.0);
     return {};
   }
 
@@ -564,7 +621,7 @@ Result<ConfigRest> addConfig(const std::string &path, std::string_view text, Ggu
   TRAINC_ASSIGN_OR_RETURN(Json config, parseJson(path, text));
   if (!config.is_object())
     return invalidInput("{}: expected an object, found {}", path, config.type_name());
-  return ConfigEntries(path, std::move(config), header).add();
+  return ConfigEntries(path, textConfigOf(config), header).add();
 }
 
 Result<std::string> wholeConfigOf(const GgufFile &file) {

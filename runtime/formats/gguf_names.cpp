@@ -118,6 +118,14 @@ constexpr GgufRow kFalcon[] = {
     {"blk.*.ffn_down", "transformer.h.*.mlp.dense_4h_to_h"},
 };
 
+/// Phi-1 and Phi-2, whose layers have one norm.
+constexpr GgufRow kPhi2[] = {
+    {"output_norm", "model.final_layernorm"},
+    {"blk.*.attn_output", "model.layers.*.self_attn.dense"},
+    {"blk.*.ffn_up", "model.layers.*.mlp.fc1"},
+    {"blk.*.ffn_down", "model.layers.*.mlp.fc2"},
+};
+
 constexpr GgufRow kBert[] = {
     {"token_embd", "embeddings.word_embeddings"},
     {"position_embd", "embeddings.position_embeddings"},
@@ -165,6 +173,7 @@ constexpr GgufFamily kFamilies[] = {
     {"gemma", kGemma, kShared},
     {"gemma2", kGemma2, kShared},
     {"gemma3", kGemma2, kShared},
+    {"phi2", kPhi2, kShared},
     {"phi3", kPhi3, kShared},
     {"olmo2", kOlmo2, kShared},
     {"stablelm", {}, kShared},

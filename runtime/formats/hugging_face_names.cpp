@@ -5,7 +5,12 @@
 
 namespace trainc {
 
+/// Prefix of a decoder of texts within another model.
+static constexpr std::string_view kText = "language_model.";
+
 bool isHeadName(std::string_view name) {
+  if (name.starts_with(kText))
+    name.remove_prefix(kText.size());
   constexpr std::string_view kNames[] = {kHeadName,
                                          "embed_out.weight",
                                          "cls.predictions.decoder.weight",
@@ -28,11 +33,20 @@ static std::string otherNormName(const std::string &name) {
 
 std::vector<std::string> otherNames(const std::string &name) {
   std::vector<std::string> names;
-  for (const std::string_view prefix : {"transformer.", "model.", "bert.", "roberta.", "vit."}) {
+  for (const std::string_view prefix :
+       {std::string_view("transformer."), std::string_view("model."), kText, std::string_view("bert."),
+        std::string_view("roberta."), std::string_view("vit.")}) {
     names.push_back(std::string(prefix) + name);
     if (name.starts_with(prefix))
       names.push_back(name.substr(prefix.size()));
   }
+  // Within another model, the prefix may come in place of "model.", or after it (transformers 5).
+  constexpr std::string_view kModel = "model.";
+  for (const std::string &within : {std::string(kText), std::string(kModel).append(kText)})
+    if (name.starts_with(within))
+      names.push_back(std::string(kModel).append(name.substr(within.size())));
+    else if (name.starts_with(kModel))
+      names.push_back(within + name.substr(kModel.size()));
   if (const std::string other = otherNormName(name); !other.empty()) {
     for (size_t index = 0, count = names.size(); index < count; ++index)
       names.push_back(otherNormName(names[index]));
@@ -43,6 +57,12 @@ std::vector<std::string> otherNames(const std::string &name) {
 
 bool endsWithName(std::string_view name, std::string_view end) {
   return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
+}
+
+bool isOfPictures(std::string_view name) {
+  constexpr std::string_view kParts[] = {"vision_tower.", "multi_modal_projector.", "model.vision_tower.",
+                                         "model.multi_modal_projector."};
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return name.starts_with(part); });
 }
 
 bool isStoredBuffer(std::string_view name, std::span<const uint64_t> shape) {

@@ -1,8 +1,10 @@
 #include "runtime/state/export_folder.h"
 
 #include "base/input_file.h"
+#include "base/json_text.h"
 #include "base/new_folder.h"
 #include "runtime/state/durable_file.h"
+#include "runtime/state/export_head.h"
 #include "runtime/state/export_pairs.h"
 #include "runtime/state/float_rounding.h"
 #include "runtime/state/model_config.h"
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <map>
+#include <set>
 
 namespace trainc {
 
@@ -79,30 +82,87 @@ Status writeIndex(const ExportFiles &files, const fs::path &output) {
   return writeDurableFile(output / "model.safetensors.index.json", std::as_bytes(std::span(text)));
 }
 
-/// Reads the written weights' headers, and compares them with those of `like`.
-Status checkWritten(const fs::path &output, const WeightFiles &like) {
+/// Reads the written weights' headers, and compares them with what was to be written.
+Status checkWritten(const fs::path &output, const ExportFiles &files) {
   TRAINC_ASSIGN_OR_RETURN(const WeightFiles written, WeightFiles::open(output));
-  for (const WeightTensor &wanted : like.tensors()) {
-    const WeightTensor *found = written.find(wanted.name);
-    if (!found || found->shape != wanted.shape || found->dtype != wanted.dtype)
-      return failed(
-          "{}: tensor '{}' is not as it was written: expected {}, found {}; the disk may be damaged",
-          output.string(), wanted.name, describe(wanted), found ? describe(*found) : "nothing");
-  }
+  for (const auto &[file, outputs] : files)
+    for (const WeightOutput &wanted : outputs) {
+      const WeightTensor *found = written.find(wanted.name);
+      if (!found || found->shape != wanted.source->shape || found->dtype != wanted.dtype)
+        return failed(
+            "{}: tensor '{}' is not as it was written: expected {} of the shape of {}, found {}; the "
+            "disk may be damaged",
+            output.string(), wanted.name, dtypeName(wanted.dtype), describe(*wanted.source),
+            found ? describe(*found) : "nothing");
+    }
   return {};
 }
 
-/// The config.json that the checkpoint has, compared with that of `like`.
-Status compareOwnConfig(const WeightSource &source, const fs::path &like) {
+/// The config.json of a folder; null if it has none.
+Result<nlohmann::json> readConfig(const fs::path &folder) {
   std::error_code error;
-  const fs::path folder = fs::is_directory(source.path, error) ? source.path : source.path.parent_path();
-  if (!fs::exists(folder / kConfigFile, error))
-    return {};
-  TRAINC_ASSIGN_OR_RETURN(const std::string own, readWholeFile(folder / kConfigFile));
-  return compareConfigs(own, like).status();
+  const fs::path path = folder / kConfigFile;
+  if (!fs::exists(path, error))
+    return nlohmann::json();
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(nlohmann::json config, parseJson(path.string(), text));
+  return config;
 }
 
-Status writeFolder(const WeightSource &source, const WeightFiles &weights, const ExportFiles &files,
+/// Compares the config.json that the checkpoint has with that of `like`. Returns the head in which they
+/// differ.
+Result<std::optional<NewHead>> compareOwnConfig(const WeightSource &source, const fs::path &like) {
+  std::error_code error;
+  const fs::path folder = fs::is_directory(source.path, error) ? source.path : source.path.parent_path();
+  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json own, readConfig(folder));
+  if (!own.is_object())
+    return std::optional<NewHead>();
+  TRAINC_RETURN_IF_ERROR(compareConfigs(own.dump(), like).status());
+  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json other, readConfig(like));
+  return other.is_object() ? newHeadOf(own, other) : std::optional<NewHead>();
+}
+
+/// Assigns tensors to files, names and types.
+Result<ExportFiles> planFiles(const WeightSource &source, const WeightFiles &weights, const fs::path &like) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<ExportPair> pairs, pairTensors(source.weights, weights, like));
+  ExportFiles files;
+  for (const ExportPair &pair : pairs)
+    files[fs::path(pair.like->file).filename().string()].push_back(
+        {pair.source, pair.like->name, pair.like->dtype});
+  return files;
+}
+
+/// Does the same for a new head, whose tensors follow those of the last file. They have the type of the
+/// tensor before them.
+Result<ExportFiles> planFilesOfNewHead(const WeightSource &source, const WeightFiles &weights,
+                                       const fs::path &like, const NewHead &head,
+                                       const WeightWriterOptions &options) {
+  TRAINC_ASSIGN_OR_RETURN(const NewHeadPairs pairs,
+                          pairTensorsOfNewHead(source.weights, weights, like, head.labels, head.oldLabels));
+  ExportFiles files;
+  std::set<std::string_view> names;
+  for (const ExportPair &pair : pairs.pairs)
+    if (names.insert(pair.source->name).second) // a copy of the embedding is of the old head
+      files[fs::path(pair.like->file).filename().string()].push_back(
+          {pair.source, pair.source->name, pair.like->dtype});
+  if (files.empty())
+    return invalidInput("--like={}: its weights are not of the model of {}: no tensor is in both",
+                        like.string(), source.weights.path());
+  std::vector<WeightOutput> &last = files.rbegin()->second;
+  std::vector<std::string> added;
+  for (const WeightTensor *tensor : pairs.added) {
+    last.push_back({tensor, tensor->name, last.front().dtype});
+    added.push_back(tensor->name);
+  }
+  if (options.warn)
+    options.warn(
+        fmt::format("the model has another head than {}: {} in place of {}", like.string(),
+                    added.empty() ? "no tensor" : fmt::format("{}", fmt::join(added, ", ")),
+                    pairs.dropped.empty() ? "no tensor" : fmt::format("{}", fmt::join(pairs.dropped, ", "))));
+  return files;
+}
+
+Status writeFolder(const WeightSource &source, const ExportFiles &files, const std::optional<NewHead> &head,
                    const fs::path &like, const fs::path &output, WeightWriterOptions options) {
   uint64_t total = 0;
   for (const auto &[file, outputs] : files)
@@ -113,7 +173,12 @@ Status writeFolder(const WeightSource &source, const WeightFiles &weights, const
     TRAINC_RETURN_IF_ERROR(writer.writeFile(output / file, outputs));
   TRAINC_RETURN_IF_ERROR(writeIndex(files, output));
   TRAINC_RETURN_IF_ERROR(copyOthers(like, output));
-  TRAINC_RETURN_IF_ERROR(checkWritten(output, weights));
+  if (head) {
+    const std::string text =
+        head->config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    TRAINC_RETURN_IF_ERROR(writeDurableFile(output / kConfigFile, std::as_bytes(std::span(text))));
+  }
+  TRAINC_RETURN_IF_ERROR(checkWritten(output, files));
   writer.warnOfNonFinite();
   return {};
 }
@@ -129,14 +194,12 @@ Status exportLike(const WeightSource &source, const fs::path &like, const fs::pa
                         like.string());
   TRAINC_ASSIGN_OR_RETURN(NewFolder folder, NewFolder::create("-o", output));
   TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(like));
-  TRAINC_RETURN_IF_ERROR(compareOwnConfig(source, like));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<ExportPair> pairs, pairTensors(source.weights, weights, like));
-  ExportFiles files;
-  for (const ExportPair &pair : pairs)
-    files[fs::path(pair.like->file).filename().string()].push_back(
-        {pair.source, pair.like->name, pair.like->dtype});
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<NewHead> head, compareOwnConfig(source, like));
+  TRAINC_ASSIGN_OR_RETURN(const ExportFiles files,
+                          head ? planFilesOfNewHead(source, weights, like, *head, options)
+                               : planFiles(source, weights, like));
   TRAINC_RETURN_IF_ERROR(checkTypes(files));
-  TRAINC_RETURN_IF_ERROR(writeFolder(source, weights, files, like, folder.path(), std::move(options)));
+  TRAINC_RETURN_IF_ERROR(writeFolder(source, files, head, like, folder.path(), std::move(options)));
   return folder.publish();
 }
 

@@ -128,7 +128,7 @@ public:
     std::vector<GgufOutput> outputs;
     for (const ExportPair &pair : pairs) {
       const bool isRepeated = isHeadName(pair.like->name) && bodies.contains(pair.source);
-      if (isRepeated || isStoredBuffer(pair.like->name, pair.like->shape))
+      if (isRepeated || isStoredBuffer(pair.like->name, pair.like->shape) || isOfPictures(pair.like->name))
         continue;
       TRAINC_ASSIGN_OR_RETURN(GgufOutput output, planTensor(pair));
       outputs.push_back(std::move(output));

@@ -39,44 +39,112 @@ std::string listed(const std::vector<std::string> &names) {
                      names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
-} // namespace
+/// Whether a component of the name is a number.
+bool isInLayer(const std::string &name) {
+  for (size_t begin = 0; begin < name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view part = std::string_view(name).substr(begin, end - begin);
+    if (!part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; }))
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
 
-Result<std::vector<ExportPair>> pairTensors(const WeightFiles &source, const WeightFiles &like,
-                                            const std::filesystem::path &likePath) {
+/// Pairs, and tensors of either side without a partner.
+struct Matching {
   std::vector<ExportPair> pairs;
-  std::vector<std::string> missing, unexpected, shapes;
+  std::vector<const WeightTensor *> onlyInLike, onlyInSource;
+};
+
+Matching match(const WeightFiles &source, const WeightFiles &like) {
+  Matching result;
   std::set<const WeightTensor *> used;
   for (const WeightTensor &wanted : like.tensors()) {
     const WeightTensor *from = findSource(source, like, wanted);
     if (!from && isHeadName(wanted.name))
       if (const WeightTensor *tied = tiedTensor(like, wanted))
         from = findSource(source, like, *tied);
-    if (!from && isStoredBuffer(wanted.name, wanted.shape))
+    if (!from && (isStoredBuffer(wanted.name, wanted.shape) || isOfPictures(wanted.name)))
       from = &wanted;
     if (!from) {
-      missing.push_back(wanted.name);
+      result.onlyInLike.push_back(&wanted);
       continue;
     }
-    if (from->shape != wanted.shape)
-      shapes.push_back(fmt::format("'{}' is {} in the checkpoint and {} in --like", wanted.name,
-                                   describe(*from), describe(wanted)));
     used.insert(from);
-    pairs.push_back({from, &wanted});
+    result.pairs.push_back({from, &wanted});
   }
   for (const WeightTensor &tensor : source.tensors())
     if (!used.contains(&tensor))
-      unexpected.push_back(tensor.name);
-  std::vector<std::string> faults;
-  if (!missing.empty())
-    faults.push_back(fmt::format("only in --like: {}", listed(missing)));
-  if (!unexpected.empty())
-    faults.push_back(fmt::format("only in the checkpoint: {}", listed(unexpected)));
+      result.onlyInSource.push_back(&tensor);
+  return result;
+}
+
+std::vector<std::string> namesOf(const std::vector<const WeightTensor *> &tensors) {
+  std::vector<std::string> names;
+  for (const WeightTensor *tensor : tensors)
+    names.push_back(tensor->name);
+  return names;
+}
+
+/// Fails if tensors have no partner, or one of another shape.
+Status check(const Matching &matching, const WeightFiles &source, const std::filesystem::path &likePath) {
+  std::vector<std::string> faults, shapes;
+  if (!matching.onlyInLike.empty())
+    faults.push_back(fmt::format("only in --like: {}", listed(namesOf(matching.onlyInLike))));
+  if (!matching.onlyInSource.empty())
+    faults.push_back(fmt::format("only in the checkpoint: {}", listed(namesOf(matching.onlyInSource))));
+  for (const auto &[from, wanted] : matching.pairs)
+    if (from->shape != wanted->shape)
+      shapes.push_back(fmt::format("'{}' is {} in the checkpoint and {} in --like", wanted->name,
+                                   describe(*from), describe(*wanted)));
   if (!shapes.empty())
     faults.push_back(listed(shapes));
   if (faults.empty())
-    return pairs;
+    return {};
   return invalidInput("--like={}: its weights are not of the model of {}: {}", likePath.string(),
                       source.path(), fmt::join(faults, "; "));
+}
+
+} // namespace
+
+Result<std::vector<ExportPair>> pairTensors(const WeightFiles &source, const WeightFiles &like,
+                                            const std::filesystem::path &likePath) {
+  Matching matching = match(source, like);
+  TRAINC_RETURN_IF_ERROR(check(matching, source, likePath));
+  return std::move(matching.pairs);
+}
+
+Result<NewHeadPairs> pairTensorsOfNewHead(const WeightFiles &source, const WeightFiles &like,
+                                          const std::filesystem::path &likePath, uint64_t labels,
+                                          uint64_t oldLabels) {
+  Matching matching = match(source, like);
+  NewHeadPairs result;
+  const auto isOfHead = [](const WeightTensor *tensor) { return !isInLayer(tensor->name); };
+  std::erase_if(matching.pairs, [&](const ExportPair &pair) {
+    const std::span<const uint64_t> shape = pair.source->shape, old = pair.like->shape;
+    const bool hasOtherLabels = labels != oldLabels && !shape.empty() && shape.size() == old.size() &&
+                                shape[0] == labels && old[0] == oldLabels &&
+                                std::ranges::equal(shape.subspan(1), old.subspan(1));
+    if (!hasOtherLabels || !isOfHead(pair.like))
+      return false;
+    matching.onlyInLike.push_back(pair.like);
+    matching.onlyInSource.push_back(pair.source);
+    return true;
+  });
+  std::erase_if(matching.onlyInSource, [&](const WeightTensor *tensor) {
+    if (isOfHead(tensor))
+      result.added.push_back(tensor);
+    return isOfHead(tensor);
+  });
+  std::erase_if(matching.onlyInLike, [&](const WeightTensor *tensor) {
+    if (isOfHead(tensor))
+      result.dropped.push_back(tensor->name);
+    return isOfHead(tensor);
+  });
+  TRAINC_RETURN_IF_ERROR(check(matching, source, likePath));
+  result.pairs = std::move(matching.pairs);
+  return result;
 }
 
 } // namespace trainc

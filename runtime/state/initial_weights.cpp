@@ -104,32 +104,39 @@ Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor
 
 // --- Leftovers ---
 
-/// Whether the file has the tensor, but the model does not train it: a buffer, or a head that equals a tensor
-/// of `used`.
+/// Whether the file has the tensor, but the model does not train it: a buffer, a part for pictures, or a head
+/// that equals a tensor of `used`.
 bool isNeedless(const WeightTensor &tensor, const Tensors &used) {
-  return isStoredBuffer(tensor.name, tensor.shape) ||
+  return isStoredBuffer(tensor.name, tensor.shape) || isOfPictures(tensor.name) ||
          (isHeadName(tensor.name) &&
           std::ranges::any_of(used, [&](const WeightTensor *other) { return sameContent(tensor, *other); }));
 }
 
-/// Returns the value of an option that selects the `listed` names, which have the form "name: type", and none
-/// of `paired`: the pattern of the first name's siblings if that is so, else all names.
+/// Returns the name of an entry of the form "name: F32 [2, 3]".
+std::string nameOf(const std::string &entry) { return entry.substr(0, entry.rfind(": ")); }
+
+/// Returns the value of an option that selects the `listed` entries' names, and none of `paired`: for each
+/// name that no pattern before it selects, the pattern of its siblings, or the name itself.
 std::string selectionOf(const std::vector<std::string> &listed, const std::set<std::string> &paired) {
-  std::vector<std::string> names;
-  for (const std::string &entry : listed)
-    names.push_back(entry.substr(0, entry.rfind(": ")));
-  const std::string pattern = names.front().substr(0, names.front().rfind('.') + 1) + "*";
-  const bool isSafe =
-      std::ranges::none_of(paired, [&](const std::string &name) { return matchesPattern(pattern, name); });
-  return isSafe ? pattern : fmt::format("{}", fmt::join(names, ","));
+  std::vector<std::string> patterns;
+  for (const std::string &entry : listed) {
+    const std::string name = nameOf(entry);
+    if (matchesAny(patterns, name))
+      continue;
+    const std::string siblings = name.substr(0, name.rfind('.') + 1) + "*";
+    const bool isSafe = std::ranges::none_of(
+        paired, [&](const std::string &other) { return matchesPattern(siblings, other); });
+    patterns.push_back(isSafe ? siblings : name);
+  }
+  return fmt::format("{}", fmt::join(patterns, ","));
 }
 
-/// The names in `listed`, which have the form "name: type".
-std::set<std::string> namesOf(const std::vector<std::string> &listed) {
-  std::set<std::string> names;
+/// The shapes of the `listed` entries by their names, as "[2, 3]".
+std::map<std::string, std::string> shapesOf(const std::vector<std::string> &listed) {
+  std::map<std::string, std::string> shapes;
   for (const std::string &entry : listed)
-    names.insert(entry.substr(0, entry.rfind(": ")));
-  return names;
+    shapes[nameOf(entry)] = entry.substr(entry.rfind('['));
+  return shapes;
 }
 
 /// The longest suffix of two names that begins with a component; empty if there is none.
@@ -144,22 +151,26 @@ std::string commonSuffix(const std::string &a, const std::string &b) {
   return "";
 }
 
-/// The value of --rename that gives each missing parameter a tensor that is left over, by another prefix of
-/// all names; nothing if there is none.
+/// The value of --rename that gives each missing parameter a tensor of its shape that is left over, by
+/// another prefix of all names; nothing if there is none.
 std::optional<std::string> renameByPrefix(const TensorMatch &match) {
-  const std::set<std::string> missing = namesOf(match.missing);
-  const std::set<std::string> left = namesOf(match.unexpected);
+  const std::map<std::string, std::string> missing = shapesOf(match.missing);
+  const std::map<std::string, std::string> left = shapesOf(match.unexpected);
   if (missing.empty())
     return std::nullopt;
-  const std::string &first = *missing.begin();
-  for (const std::string &other : left) {
+  const std::string &first = missing.begin()->first;
+  for (const std::string &other : left | std::views::keys) {
     const std::string end = commonSuffix(first, other);
     const std::string wanted = first.substr(0, first.size() - end.size()),
                       found = other.substr(0, other.size() - end.size());
     // A last component alone, such as "weight", is common to all.
     const bool fits =
-        end.find('.') != std::string::npos && std::ranges::all_of(missing, [&](const std::string &name) {
-          return name.starts_with(wanted) && left.contains(found + name.substr(wanted.size()));
+        end.find('.') != std::string::npos && std::ranges::all_of(missing, [&](const auto &parameter) {
+          const auto &[name, shape] = parameter;
+          if (!name.starts_with(wanted))
+            return false;
+          const auto tensor = left.find(found + name.substr(wanted.size()));
+          return tensor != left.end() && tensor->second == shape;
         });
     const bool isSafe = std::ranges::none_of(
         match.transfers, [&](const TensorTransfer &each) { return each.source->name.starts_with(found); });
@@ -181,7 +192,7 @@ const WeightTensor *headOf(const WeightFiles &weights) {
 /// is left over and no parameter is missing; null otherwise.
 const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *head) {
   const bool isLeftOver = head && std::ranges::any_of(match.unexpected, [&](const std::string &entry) {
-                            return entry.substr(0, entry.rfind(": ")) == head->name;
+                            return nameOf(entry) == head->name;
                           });
   if (!isLeftOver || !match.missing.empty())
     return nullptr;

@@ -1,10 +1,12 @@
 #include "runtime/state/model_config.h"
 
+#include "base/config_defaults.h"
 #include "base/config_keys.h"
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/name_pattern.h"
 #include "base/plain_text.h"
+#include "base/text_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +25,8 @@ using Json = nlohmann::json;
 /// Further keys that do not change what a model computes from its weights, by patterns.
 constexpr std::string_view kHarmless[] = {
     // Training.
-    "*dropout*", "*pdrop", "*drop_rate", "*drop_path*", "layerdrop", "initializer_*", "router_aux_loss_coef",
+    "*dropout*", "*pdrop", "*drop_rate", "*drop_path*", "layerdrop", "initializer_*", "init_std",
+    "router_aux_loss_coef",
     // The longest text. A model may be trained further on shorter ones.
     "max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_sequence_length",
     // Facts that names and shapes of tensors tell.
@@ -41,7 +44,7 @@ std::string typeOf(const Json &config) {
 }
 
 /// Values that switch something off, or have no effect: Hugging Face's defaults for keys that change what a
-/// model computes, where a type has no other (see defaultsOf()).
+/// model computes, where the class of a type has no other (base/config_defaults.h).
 Json neutralValues() {
   return {{"rope_theta", 10000.0},
           {"rope_scaling", nullptr},
@@ -81,103 +84,18 @@ Json neutralValues() {
           {"quantization_config", nullptr}};
 }
 
-/// Values that Hugging Face takes for keys that the config of a model of `type` lacks.
-Json defaultsOf(const Json &config, const std::string &type) {
-  Json defaults = neutralValues();
-  const auto isOneOf = [&](std::initializer_list<std::string_view> types) {
-    return std::ranges::find(types, type) != types.end();
-  };
-  const bool isGemma = isOneOf({"gemma", "gemma2", "gemma3_text"});
-  if (type == "gpt2")
-    defaults.update({{"n_head", 12},
-                     {"layer_norm_epsilon", 1e-5},
-                     {"activation_function", "gelu_new"},
-                     {"tie_word_embeddings", true}});
-  if (type == "bloom")
-    defaults.update({{"n_head", 8}, {"layer_norm_epsilon", 1e-5}, {"tie_word_embeddings", true}});
-  if (isOneOf({"llama", "mistral", "ministral3", "qwen2", "qwen3", "phi3", "granite", "olmo2", "olmo3"}))
-    defaults.update({{"num_attention_heads", 32},
-                     {"rms_norm_eps", isOneOf({"phi3", "olmo2", "olmo3", "ministral3"}) ? 1e-5 : 1e-6},
-                     {"hidden_act", "silu"},
-                     {"tie_word_embeddings", false}});
-  if (isOneOf({"bert", "roberta", "vit", "xlm-roberta"}))
-    defaults.update({{"num_attention_heads", 12},
-                     {"layer_norm_eps", 1e-12},
-                     {"hidden_act", "gelu"},
-                     {"position_embedding_type", "absolute"},
-                     {"tie_word_embeddings", true}});
-  if (isOneOf({"roberta", "xlm-roberta"}))
-    defaults["pad_token_id"] = 1;
-  if (type == "modernbert")
-    defaults.update({{"num_attention_heads", 12},
-                     {"norm_eps", 1e-5},
-                     {"norm_bias", false},
-                     {"hidden_activation", "gelu"},
-                     {"local_attention", 128},
-                     {"global_rope_theta", 160000.0},
-                     {"local_rope_theta", 10000.0},
-                     {"decoder_bias", true},
-                     {"classifier_bias", false},
-                     {"classifier_activation", "gelu"},
-                     {"classifier_pooling", "cls"},
-                     {"tie_word_embeddings", true}});
-  if (isGemma)
-    defaults.update({{"rms_norm_eps", 1e-6}, {"tie_word_embeddings", true}});
-  if (isOneOf({"gemma2", "gemma3_text"}))
-    defaults["query_pre_attn_scalar"] = 256;
-  if (type == "gemma2")
-    defaults.update({{"attn_logit_softcapping", 50.0}, {"final_logit_softcapping", 30.0}});
-  if (type == "gpt_neox")
-    defaults.update(
-        {{"use_parallel_residual", true}, {"attention_bias", true}, {"partial_rotary_factor", 0.25}});
-  if (type == "falcon")
-    defaults.update({{"parallel_attn", true}, {"multi_query", true}});
-  if (type == "olmo3")
-    defaults["rope_theta"] = 500000.0;
-  if (type == "ministral3") {
-    defaults["rope_theta"] = 1e6;
-    defaults["rope_scaling"] = {{"rope_type", "yarn"},
-                                {"factor", 16.0},
-                                {"original_max_position_embeddings", 16384},
-                                {"max_position_embeddings", 262144},
-                                {"beta_fast", 32.0},
-                                {"beta_slow", 1.0},
-                                {"mscale", 1.0},
-                                {"mscale_all_dim", 1.0},
-                                {"llama_4_scaling_beta", 0.1}};
-  }
-  if (isOneOf({"phi", "stablelm"}))
-    defaults["partial_rotary_factor"] = type == "phi" ? 0.5 : 0.25;
-  if (isGemma || isOneOf({"qwen3", "ministral3"}))
-    defaults["head_dim"] = isGemma ? 256 : 128;
-  if (isOneOf({"mistral", "gemma2", "gemma3_text", "olmo3"}) && !config.contains("sliding_window"))
-    defaults["sliding_window"] = 4096;
-  return defaults;
-}
-
 // --- Values ---
-
-/// The keys of the language model, which a config of a model for pictures and texts has in an object of its
-/// own.
-Json withTextConfig(const Json &config) {
-  Json result = config;
-  if (const auto text = config.find("text_config"); text != config.end() && text->is_object()) {
-    result.update(*text);
-    result.erase("text_config");
-  }
-  return result;
-}
 
 /// Gives a config of ModernBERT a list of layers' types and rotary bases of both types, in place of a period
 /// and of an object for each type.
 void normalizeModernBert(Json &config) {
-  const auto numberOf = [&](const char *key, uint64_t usual) {
+  const auto numberOf = [&](const char *key) {
     const Json value = config.value(key, Json());
-    return value.is_number_unsigned() && value != 0 ? value.get<uint64_t>() : usual;
+    return value.is_number_unsigned() && value != 0 ? value.get<uint64_t>() : 1;
   };
   constexpr uint64_t kMaxLayers = 4096;
-  const uint64_t layers = std::min(numberOf("num_hidden_layers", 22), kMaxLayers);
-  const uint64_t period = numberOf("global_attn_every_n_layers", 3);
+  const uint64_t layers = std::min(numberOf("num_hidden_layers"), kMaxLayers);
+  const uint64_t period = numberOf("global_attn_every_n_layers");
   if (!config.contains("layer_types"))
     for (uint64_t layer = 0; layer < layers; ++layer)
       config["layer_types"].push_back(layer % period == 0 ? "full_attention" : "sliding_attention");
@@ -199,8 +117,8 @@ void normalizeModernBert(Json &config) {
 }
 
 /// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
-/// no key whose value says that nothing is special. `hasHeadDim`: the type has a default for head_dim.
-Json normalized(const Json &config, bool hasHeadDim) {
+/// no key whose value says that nothing is special. `defaults`: of the class.
+Json normalized(const Json &config, const Json &defaults) {
   Json result = Json::object();
   for (const auto &[key, value] : config.items())
     if (!value.is_null())
@@ -217,14 +135,13 @@ Json normalized(const Json &config, bool hasHeadDim) {
       }
     result["rope_scaling"] = std::move(rope);
   }
-  if (const Json part = valueOf("rotary_pct"); !part.is_null()) { // GPT-NeoX's names
-    result["partial_rotary_factor"] = part;
-    result.erase("rotary_pct");
-  }
-  if (const Json base = valueOf("rotary_emb_base"); !base.is_null()) {
-    result["rope_theta"] = base;
-    result.erase("rotary_emb_base");
-  }
+  for (const auto &[old, key] : // GPT-NeoX's names
+       {std::pair("rotary_pct", "partial_rotary_factor"), std::pair("rotary_emb_base", "rope_theta")})
+    if (const Json value = valueOf(old); !value.is_null()) {
+      if (!result.contains(key))
+        result[key] = value;
+      result.erase(old);
+    }
   if (Json scaling = valueOf("rope_scaling"); scaling.is_object()) {
     if (const auto type = scaling.find("type"); type != scaling.end()) { // the older name
       scaling["rope_type"] = *type;
@@ -242,10 +159,10 @@ Json normalized(const Json &config, bool hasHeadDim) {
       std::ranges::all_of(layers, [](const Json &layer) { return layer == "full_attention"; }))
     result.erase("layer_types");
   if (const Json heads = valueOf("num_attention_heads"); heads.is_number_unsigned() && heads != 0) {
-    if (!result.contains("num_key_value_heads") && valueOf("model_type") != "mistral")
+    const auto isDerived = [&](const char *key) { return !result.contains(key) && !defaults.contains(key); };
+    if (isDerived("num_key_value_heads"))
       result["num_key_value_heads"] = heads;
-    if (const Json width = valueOf("hidden_size");
-        !result.contains("head_dim") && !hasHeadDim && width.is_number_unsigned())
+    if (const Json width = valueOf("hidden_size"); isDerived("head_dim") && width.is_number_unsigned())
       result["head_dim"] = width.get<uint64_t>() / heads.get<uint64_t>();
   }
   if (const Json scalar = valueOf("query_pre_attn_scalar");
@@ -284,25 +201,28 @@ bool isSame(const Json &a, const Json &b) {
 class Config {
 public:
   /// `config` is of a model of `type` unless it names another.
-  Config(const Json &config, const std::string &type)
-      : defaults_(defaultsOf(config, typeOf(config).empty() ? type : typeOf(config))),
-        keys_(normalized(config, defaults_.contains("head_dim"))) {}
+  Config(const Json &config, const std::string &type) {
+    const std::string own = typeOf(config).empty() ? type : typeOf(config);
+    const Json defaults = classDefaults(own);
+    given_ = normalized(config, defaults);
+    keys_ = normalized(withClassDefaults(config, own), defaults);
+  }
 
   void addKeysTo(std::set<std::string> &keys) const {
-    for (const Json *json : {&keys_, &defaults_})
+    for (const Json *json : {&keys_, &neutral_})
       for (const auto &[key, value] : json->items())
         keys.insert(key);
   }
 
   /// Returns the value of a key, or that which stands in for it; null if neither is known.
   const Json *find(const std::string &key) const {
-    for (const Json *json : {&keys_, &defaults_})
+    for (const Json *json : {&keys_, &neutral_})
       if (const auto found = json->find(key); found != json->end())
         return &*found;
     return nullptr;
   }
 
-  bool contains(const std::string &key) const { return keys_.contains(key); }
+  bool contains(const std::string &key) const { return given_.contains(key); }
 
   /// Returns the value of a key as a message shows it.
   std::string show(const std::string &key) const {
@@ -310,11 +230,13 @@ public:
     std::string text = find(key)->dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
     if (text.size() > kShown)
       text = text.substr(0, kShown) + "...";
-    return keys_.contains(key) ? text : text + " (by default)";
+    return contains(key) ? text : text + " (by default)";
   }
 
 private:
-  Json defaults_, keys_;
+  Json given_; ///< keys of the config
+  Json keys_;  ///< the same with the defaults of the class
+  Json neutral_ = neutralValues();
 };
 
 /// Whether a model's computation depends on the token of padding: RoBERTa counts positions from its number,
@@ -347,7 +269,7 @@ ConfigRemarks notCompared(const std::filesystem::path &path) {
 /// Compares two configs. If the one in the file `path` is not complete, its other keys are not compared.
 Result<ConfigRemarks> compare(const Json &ownJson, const std::filesystem::path &path, const Json &otherJson,
                               bool isComplete) {
-  const Json planKeys = withTextConfig(ownJson), fileKeys = withTextConfig(otherJson);
+  const Json planKeys = textConfigOf(ownJson), fileKeys = textConfigOf(otherJson);
   const Config plan(planKeys, typeOf(fileKeys)), file(fileKeys, typeOf(planKeys));
   std::set<std::string> keys;
   plan.addKeysTo(keys);

@@ -55,14 +55,23 @@ def name_on_disk(family, name):
     return name.removeprefix("transformer.") if family == "gpt2" else name
 
 
+# Tensors of the parts for pictures of a model of pictures and texts.
+PICTURES = {"vision_tower.vision_model.embeddings.patch_embedding.bias": Tensor("F32", [3], [1.0, 2.0, 3.0]),
+            "vision_tower.vision_model.encoder.layers.0.layer_norm1.weight": Tensor("BF16", [2], [1, 2]),
+            "multi_modal_projector.mm_input_projection_weight": Tensor("F32", [2, 2], [4.0, 5.0, 6.0, 7.0])}
+
+
 def write_folder(folder, numbers):
     """A folder as Hugging Face writes it: config, weights, and a tokenizer with one character for each token."""
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(numbers["config"]))
-    family = numbers["config"]["model_type"]
-    write_safetensors(folder / "model.safetensors",
-                      {name_on_disk(family, name): Tensor("F32", entry["shape"], import_weights.weights(family, name, entry["shape"]))
-                       for name, entry in numbers["gradients"].items()})
+    config = numbers["config"]
+    (folder / "config.json").write_text(json.dumps(config))
+    family = config["model_type"]
+    weights = {name_on_disk(family, name): Tensor("F32", entry["shape"], import_weights.weights(family, name, entry["shape"]))
+               for name, entry in numbers["gradients"].items()}
+    if "text_config" in config:
+        weights = {**{f"language_model.{name}": tensor for name, tensor in weights.items()}, **PICTURES}
+    write_safetensors(folder / "model.safetensors", weights)
     vocabulary = {chr(FIRST_CHARACTER + token): token for token in range(import_weights.VOCABULARY)}
     (folder / "tokenizer.json").write_text(json.dumps({"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": None,
                                                        "post_processor": None, "decoder": {"type": "Fuse"},
@@ -304,6 +313,56 @@ class ExportTest(ImportTestCase):
         index = json.loads(Path("tuned/model.safetensors.index.json").read_text())
         self.assertEqual(index["weight_map"], {name: file for file, part in parts.items() for name in part})
         self.trainrun(self.plan, "--eval-data", "data.safetensors", "--init=tuned")
+
+    def test_model_of_pictures_and_texts(self):
+        """The decoder of texts is trained. The folder that is exported has the other parts, too."""
+        weights = self.trained("gemma3_whole")
+        self.assertIn("the decoder of texts of a Gemma3ForConditionalGeneration", Path("model.mlir").read_text())
+        out, _ = self.trainc("import", "model", "--dry-run")
+        self.assertRegex(out, r"left out +vision_config .*image_token_index 255")
+        before = read_safetensors("model/model.safetensors")
+        _, err = self.trainrun(self.plan, "--eval-data", "data.safetensors", "--init=model")
+        self.assertIn("multi_modal_projector.mm_input_projection_weight", err)
+        expected = self.evaluated("--init=model")
+        for inner in ("model.language_model.", "language_model."):
+            write_safetensors("model/model.safetensors", {name.replace("language_model.model.", inner): tensor for name, tensor in before.items()})
+            self.assertEqual(self.evaluated("--init=model"), expected)
+        write_safetensors("model/model.safetensors", before)
+        self.trainc("export", "run", "--like=model", "-o", "tuned")
+        self.assertEqual(Path("tuned/config.json").read_bytes(), Path("model/config.json").read_bytes())
+        written = read_safetensors("tuned/model.safetensors")
+        self.assertEqual(set(written), set(before))
+        for name, tensor in written.items():
+            source = PICTURES[name] if name in PICTURES else weights[name.removeprefix("language_model.")]
+            self.assertEqual(list(tensor.values), list(source.values), name)
+        self.assertEqual(self.evaluated("--init=tuned"), self.evaluated("--resume=run"))
+
+    def test_new_head(self):
+        """A classifier in place of a head for tokens, then one of other classes: names, configuration, types."""
+        write_data("data.safetensors", numbers_of("llama_classes"))
+        write_folder(Path("model"), numbers_of("llama"))
+        Path("model/config.json").write_text(json.dumps({**numbers_of("llama")["config"], "pad_token_id": 2}))
+        like, missing = "model", "score.*"
+        for labels in (5, 7):
+            self.trainc("import", like, "--task=classification", f"--labels={labels}", "-o", "model.mlir")
+            self.trainc("compile", "model.mlir", "--cpu=native", "--micro-batch=2", "--seq-len=48")
+            self.trainrun("model.plan", "--data", "data.safetensors", "--init", like, f"--init-missing={missing}", "--steps", "1", "--checkpoint-dir",
+                          f"run{labels}")
+            _, err = self.trainc("export", f"run{labels}", f"--like={like}", "-o", f"tuned{labels}")
+            self.assertIn(f"the model has another head than {like}: score.weight in place of ", err)
+            weights = read_safetensors(f"run{labels}/step-00000001/model.safetensors")
+            written = read_safetensors(f"tuned{labels}/model.safetensors")
+            self.assertEqual(written["score.weight"].shape, [labels, 32])
+            self.assertEqual({name: list(tensor.values) for name, tensor in written.items()}, {name: list(tensor.values) for name, tensor in weights.items()})
+            config = json.loads(Path(f"tuned{labels}/config.json").read_text())
+            self.assertEqual(config["architectures"], ["LlamaForSequenceClassification"])
+            self.assertEqual(len(config["id2label"]), labels)
+            self.assertEqual(config["rope_theta"], 500.0)
+            like = f"tuned{labels}"
+        # A layer is of no head.
+        tensors = read_safetensors("model/model.safetensors")
+        write_safetensors("model/model.safetensors", {**tensors, "model.layers.2.mlp.up_proj.weight": Tensor("F32", [1], [0.0])})
+        self.fails([TRAINC, "export", "run5", "--like=model", "-o", "tuned"], 2, "only in --like: model.layers.2.mlp.up_proj.weight")
 
     def test_errors(self):
         self.trained()
@@ -564,8 +623,21 @@ class ImportErrorsTest(harness.EndToEndTest):
                      "the class LlamaForTokenClassification (architectures) cannot be imported yet; expected LlamaForCausalLM, LlamaForSequenceClassification")
         self.refused({"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}, "'pad_token_id' is missing: expected the token of padding")
         self.refused({"model_type": "gpt2"}, "this family has no --task=classification yet; expected causal-lm", options=["--task=classification"])
-        self.refused({"model_type": "llava", "text_config": self.LLAMA}, "models for pictures and texts cannot be imported yet")
+        self.refused({"model_type": "llava", "text_config": self.LLAMA}, "a model with a 'text_config' of the family llava (model_type) cannot be imported yet; known are gemma3, ")
+        whole = {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": {}}
+        self.refused({**whole, "text_config": [1]}, "'text_config': expected an object, found [1]")
+        self.refused({**whole, "architectures": ["Gemma3Model"]}, "'architectures': expected a class that ends with ForConditionalGeneration, found [\"Gemma3Model\"]")
+        self.refused({**whole, "audio_config": {"depth": 1}}, "(text_config): a key may change what the model computes", "'audio_config'")
+        self.refused({**whole, "text_config": {"hidden_size": "wide"}}, "config.json (text_config): 'hidden_size': expected a whole number")
         self.fails([TRAINC, "import", "nowhere"], 2, "nowhere: cannot open")
+
+    def test_olmo3(self):
+        olmo = {"model_type": "olmo3", "rope_theta": 10000.0}
+        self.refused(olmo, "'rope_theta' is 10000: in layers with a window, transformers 4 computes with it, and transformers 5 with 500000; give both")
+        self.refused({**olmo, "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 500000.0}}}, "'rope_theta' is 10000")
+        Path("config.json").write_text(json.dumps({"model_type": "olmo3", "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}}))
+        self.trainc("import", "config.json", "-o", "model.mlir")
+        self.assertIn("<window = 4096, theta = 500000>", Path("model.mlir").read_text())
 
     def test_bloom(self):
         pieces = {"model_type": "bloom", "slow_but_exact": True}

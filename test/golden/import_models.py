@@ -22,8 +22,8 @@ def labels(count):
     return {"id2label": {str(label): f"LABEL_{label}" for label in range(count)}, "label2id": {f"LABEL_{label}": label for label in range(count)}}
 
 
-# Models of texts whose tokens have types, from a column.
-WITH_TOKEN_TYPES = {"bert_pairs"}
+# Options of `trainc import`: token types from a column, and longrope's factors for long texts.
+OPTIONS = {"bert_pairs": ["--token-types"], "phi3_long_texts": ["--long-texts"]}
 
 MODELS = {
     "gpt2": model("gpt2", "GPT2LMHeadModel", vocab_size=256, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=48, embd_pdrop=0.0,
@@ -50,6 +50,9 @@ MODELS = {
     "phi3": model("phi3", "Phi3ForCausalLM", SHARED, partial_rotary_factor=0.75, head_dim=16, pad_token_id=None, sliding_window=9),
     "phi3_longrope": model("phi3", "Phi3ForCausalLM", SHARED, pad_token_id=None, original_max_position_embeddings=56,
                            rope_scaling={"type": "longrope", "short_factor": [1.0, 1.25, 1.5, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}),
+    # All texts are long ones, the prompt included.
+    "phi3_long_texts": model("phi3", "Phi3ForCausalLM", SHARED, pad_token_id=None, original_max_position_embeddings=8,
+                             rope_scaling={"type": "longrope", "short_factor": [1.0, 1.25, 1.5, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}),
     "gemma": model("gemma", "GemmaForCausalLM", SHARED, head_dim=16, pad_token_id=None),
     "gemma2": model("gemma2", "Gemma2ForCausalLM", SHARED, head_dim=16, sliding_window=6, query_pre_attn_scalar=24, pad_token_id=None,
                     attn_logit_softcapping=5.0, final_logit_softcapping=6.0),
@@ -81,6 +84,28 @@ MODELS = {
                    rope_parameters={"full_attention": {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "beta_fast": 4.0, "beta_slow": 0.5,
                                                        "original_max_position_embeddings": 16, "attention_factor": 1.1},
                                     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
+    "olmo3_two_bases": model("olmo3", "Olmo3ForCausalLM", SHARED, layer_types=["sliding_attention", "full_attention"], pad_token_id=None, sliding_window=6,
+                             rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 10000.0},
+                                              "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}),
+    # As transformers 4 wrote it: the scaling is that of layers without a window.
+    "olmo3_version4": model("olmo3", "Olmo3ForCausalLM", SHARED, layer_types=["sliding_attention", "full_attention"], pad_token_id=None, sliding_window=6,
+                            rope_theta=500000.0, rope_scaling={"rope_type": "yarn", "factor": 4.0, "beta_fast": 4.0, "beta_slow": 0.5,
+                                                               "original_max_position_embeddings": 16, "attention_factor": 1.1}),
+    # Models of pictures and texts, as published: files have names of transformers 4.
+    "gemma3_whole": model("gemma3", "Gemma3ForConditionalGeneration", boi_token_index=253, eoi_token_index=254, image_token_index=255, mm_tokens_per_image=4,
+                          text_config={**SHARED, "model_type": "gemma3_text", "num_hidden_layers": 4, "head_dim": 16, "sliding_window": 6,
+                                       "query_pre_attn_scalar": 24, "sliding_window_pattern": 3, "rope_theta": 5000.0, "rope_local_base_freq": 300.0,
+                                       "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "pad_token_id": None},
+                          vision_config={"model_type": "siglip_vision_model", "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+                                         "num_attention_heads": 2, "image_size": 16, "patch_size": 4, "vision_use_head": False}),
+    "mistral3_whole": model("mistral3", "Mistral3ForConditionalGeneration", image_token_index=255, spatial_merge_size=2, vision_feature_layer=-1,
+                            multimodal_projector_bias=False, projector_hidden_act="gelu", tie_word_embeddings=False,
+                            text_config={**SHARED, "model_type": "ministral3", "head_dim": 16, "pad_token_id": None,
+                                         "rope_parameters": {"type": "yarn", "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+                                                             "original_max_position_embeddings": 56, "max_position_embeddings": 64, "beta_fast": 4.0,
+                                                             "beta_slow": 0.5, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}},
+                            vision_config={"model_type": "pixtral", "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+                                           "num_attention_heads": 2, "head_dim": 8, "image_size": 16, "patch_size": 4}),
     "ministral3": model("ministral3", "Ministral3ForCausalLM", SHARED, head_dim=16, pad_token_id=None,
                         rope_parameters={"type": "yarn", "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
                                          "original_max_position_embeddings": 56, "max_position_embeddings": 64, "beta_fast": 4.0, "beta_slow": 0.5,

@@ -38,8 +38,10 @@ def tokens():
 
 
 def task_of(config):
-    """The task of a config's class, as "MaskedLM"; decoders have "CausalLM"."""
+    """The task of a config's class, as "MaskedLM"; decoders have "CausalLM", also those of models of pictures and texts."""
     architecture = config["architectures"][0]
+    if "text_config" in config:
+        return "CausalLM"
     return architecture.split("For")[1] if "For" in architecture else "CausalLM"
 
 

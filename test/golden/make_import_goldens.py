@@ -18,7 +18,7 @@ import torch
 import transformers
 
 import import_weights
-from import_models import ATTENTION, MODELS, WITH_TOKEN_TYPES
+from import_models import ATTENTION, MODELS, OPTIONS
 
 HERE = Path(__file__).parent / "import"
 
@@ -44,12 +44,18 @@ def float64_alone():
         torch.set_default_dtype(torch.float32)
 
 
+def parameters_of(model):
+    """The parameters of a decoder or encoder by name. Those of a decoder within a model of pictures and texts have the names of the decoder alone."""
+    pictures = ("model.vision_tower.", "model.multi_modal_projector.")
+    return [(name.replace("model.language_model.", "model."), parameter) for name, parameter in model.named_parameters() if not name.startswith(pictures)]
+
+
 def load(config, attention):
     """The model of a config with the weights of import_weights."""
     model_class = getattr(transformers, config["architectures"][0])
     model = model_class(model_class.config_class.from_dict(copy.deepcopy({**config, "attn_implementation": attention}))).to(torch.float64).eval()
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
+        for name, parameter in parameters_of(model):
             values = torch.tensor(import_weights.weights(config["model_type"], name, list(parameter.shape)), dtype=torch.float64)
             parameter.copy_(values.reshape(parameter.shape))
     return model
@@ -85,16 +91,16 @@ def greedy(model, prompt, count):
     return tokens[len(prompt):], margin
 
 
-def numbers_of(config, attention, token_types):
+def numbers_of(config, attention, options):
     model = load(config, attention)
-    loss_of = losses_of_rows(config, token_types)
-    groups = [{"params": [p for p in model.parameters() if (p.dim() > 1) == decays], "weight_decay": 0.1 if decays else 0.0} for decays in (True, False)]
+    loss_of = losses_of_rows(config, "--token-types" in options)
+    groups = [{"params": [p for _, p in parameters_of(model) if (p.dim() > 1) == decays], "weight_decay": 0.1 if decays else 0.0} for decays in (True, False)]
     optimizer = torch.optim.AdamW([group for group in groups if group["params"]], lr=1e-2, betas=(0.5, 0.95), eps=1e-8)
     result = {"config": config, "losses": [], "gradients": {}}
     if import_weights.task_of(config) == "CausalLM":
         result["tokens"], result["margin"] = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
-    if token_types:
-        result["options"] = ["--token-types"]
+    if options:
+        result["options"] = options
     per_step = import_weights.ROWS
     for step in range(import_weights.STEPS):
         part = slice(step * per_step, (step + 1) * per_step)
@@ -103,7 +109,7 @@ def numbers_of(config, attention, token_types):
         loss.backward()
         result["losses"].append(float(loss))
         if step == 0:
-            for name, parameter in model.named_parameters():
+            for name, parameter in parameters_of(model):
                 gradient = parameter.grad.reshape(-1).tolist()
                 result["gradients"][name] = {"shape": list(parameter.shape), "norm": math.sqrt(sum(g * g for g in gradient)),
                                              "projections": import_weights.projections(name, gradient)}
@@ -116,7 +122,7 @@ def main():
     names = sys.argv[1:] or list(MODELS)
     for name in names:
         with float64_alone():
-            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"), name in WITH_TOKEN_TYPES)
+            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"), OPTIONS.get(name, []))
         (HERE / f"{name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
         margin = f", greedy margin {numbers['margin']:.4f}" if "margin" in numbers else ""
         print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}{margin}")

@@ -34,7 +34,7 @@ LARGE = {
     "Emitter": (35, "shorthands for ops, one line each"),
     "CudaTarget": (35, "the interface of a target"),
     "TensorBuilder": (35, "shorthands for ops, one line each"),
-    "Config": (35, "a reader of keys, one function for each type of value"),
+    "Config": (42, "a reader of keys, one function for each type of value"),
     "RunOptions": (40, "a record of options"),
     "Translation": (35, "one pass over a pattern, a function for each construct"),
 }

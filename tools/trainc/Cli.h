@@ -49,6 +49,7 @@ struct ImportCommand {
   bool tokenTypes = false;       ///< whether a column has the types of tokens
   bool dryRun = false;           ///< whether only the table of keys is printed
   bool noDropout = false;        ///< whether the text gets no dropout
+  bool longTexts = false;        ///< whether texts are longer than those of pretraining (longrope)
   bool quiet = false;
 };
 

@@ -1,56 +1,35 @@
 // BERT (Devlin et al. 2018) and models of its form: norms after attention and the MLP, learned positions.
 #include "lib/Import/Family.h"
-#include "lib/Import/Keys.h"
+#include "lib/Import/families/bert_parts.h"
 
 #include <algorithm>
 
 namespace trainc::importer {
 
-/// Reads the keys that these classes share. Parameters of the model without its head have the scope `base`.
-static Encoder readBertParts(Config &config, const std::string &base, int64_t vocabulary) {
-  Encoder encoder;
-  encoder.vocabulary = config.size("vocab_size", vocabulary);
-  encoder.width = config.size("hidden_size", 768);
-  encoder.initialRange = config.number("initializer_range", 0.02);
-  encoder.norm = {Norm::Layer, config.number("layer_norm_eps", 1e-12)};
+/// Reads the keys that encoders of texts share. Parameters of the model without its head have the scope
+/// `base`.
+static Encoder readTextParts(Config &config, const std::string &base) {
+  Encoder encoder = readBertParts(config, "attention.self");
+  encoder.vocabulary = config.size("vocab_size");
+  encoder.attention.hasSegments = true;
   config.require("is_decoder", false, "an encoder with a causal mask is not supported");
   config.require("add_cross_attention", false, "cross attention is not supported");
   config.require("position_embedding_type", "absolute", "relative positions are not supported");
   config.require("pruned_heads", nlohmann::json::object(), "layers with fewer heads are not supported");
-  config.ignore({"directionality", "pooler_*", "output_past"}); // the classes do not read them
-
-  Attention &attention = encoder.attention = readHeads(config, "num_attention_heads", encoder.width, 12);
-  attention.query = "attention.self.query";
-  attention.key = "attention.self.key";
-  attention.value = "attention.self.value";
-  attention.output = "attention.output.dense";
-  attention.hasBias = attention.hasOutputBias = true;
-  attention.isCausal = false;
-  attention.hasSegments = true;
-  const double dropout = config.dropout("hidden_dropout_prob", 0.1);
-  encoder.dropout = {.embedding = dropout,
-                     .residual = dropout,
-                     .attention = config.dropout("attention_probs_dropout_prob", 0.1)};
-
-  encoder.mlp.width = config.size("intermediate_size", 3072);
-  encoder.mlp.activation = activationOf(config, "hidden_act", "gelu");
-  encoder.mlp.up = "intermediate.dense";
-  encoder.mlp.down = "output.dense";
-  encoder.mlp.hasBias = true;
+  config.ignore({"directionality", "output_past"}); // the classes do not read them
 
   encoder.norms.attentionSum = "attention.output.LayerNorm";
   encoder.norms.mlpSum = "output.LayerNorm";
   encoder.embedding = base + ".embeddings.word_embeddings";
-  encoder.types = TokenTypes{base + ".embeddings.token_type_embeddings", config.size("type_vocab_size", 2)};
+  encoder.types = TokenTypes{base + ".embeddings.token_type_embeddings", config.size("type_vocab_size")};
   encoder.embeddingNorm = base + ".embeddings.LayerNorm";
   encoder.layerScope = base + ".encoder.layer";
-  useEqualLayers(encoder, readLayers(config, "num_hidden_layers", 12), std::nullopt);
   return encoder;
 }
 
 /// Gives the encoder a table of positions whose first `first` rows are not used.
 static void usePositions(Config &config, Encoder &encoder, const std::string &base, int64_t first) {
-  const int64_t count = config.size("max_position_embeddings", 512);
+  const int64_t count = config.size("max_position_embeddings");
   if (count <= first)
     config.fail(fmt::format("'max_position_embeddings' is {}: expected more than {}, the row of position 0",
                             count, first));
@@ -81,7 +60,7 @@ static void useClassifier(Config &config, Task task, Encoder &encoder, const cha
 
 Encoder readBert(Config &config, Task task) {
   const std::string base = "bert";
-  Encoder encoder = readBertParts(config, base, 30522);
+  Encoder encoder = readTextParts(config, base);
   usePositions(config, encoder, base, 0);
   if (task == Task::MaskedLm) {
     useMaskedLmHead(config, encoder, "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
@@ -99,11 +78,11 @@ Encoder readBert(Config &config, Task task) {
   return encoder;
 }
 
-static Encoder readRobertaLike(Config &config, Task task, int64_t vocabulary) {
+Encoder readRoberta(Config &config, Task task) {
   const std::string base = "roberta";
-  Encoder encoder = readBertParts(config, base, vocabulary);
+  Encoder encoder = readTextParts(config, base);
   // The class counts positions from the row after that of padding.
-  usePositions(config, encoder, base, config.size("pad_token_id", 1, 0) + 1);
+  usePositions(config, encoder, base, config.size("pad_token_id", std::nullopt, 0) + 1);
   if (task == Task::MaskedLm) {
     useMaskedLmHead(config, encoder, "lm_head.dense", "lm_head.layer_norm", "lm_head", "nn.gelu %x");
     config.ignore({"classifier_dropout"});
@@ -120,9 +99,5 @@ static Encoder readRobertaLike(Config &config, Task task, int64_t vocabulary) {
   }
   return encoder;
 }
-
-Encoder readRoberta(Config &config, Task task) { return readRobertaLike(config, task, 50265); }
-
-Encoder readXlmRoberta(Config &config, Task task) { return readRobertaLike(config, task, 30522); }
 
 } // namespace trainc::importer

@@ -6,16 +6,16 @@ namespace trainc::importer {
 
 Decoder readGpt2(Config &config) {
   Decoder decoder;
-  decoder.vocabulary = config.size("vocab_size", 50257);
-  decoder.width = config.size("n_embd", 768);
-  decoder.maxPositions = config.size("n_positions", 1024);
+  decoder.vocabulary = config.size("vocab_size");
+  decoder.width = config.size("n_embd");
+  decoder.maxPositions = config.size("n_positions");
   config.ignore({"n_ctx", "n_special", "predict_special_tokens"});
-  decoder.initialRange = config.number("initializer_range", 0.02);
-  decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon", 1e-5)};
-  decoder.isTied = config.flag("tie_word_embeddings", true);
+  decoder.initialRange = config.number("initializer_range");
+  decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon")};
+  decoder.isTied = config.flag("tie_word_embeddings");
   decoder.inOut = true;
 
-  Attention &attention = decoder.attention = readHeads(config, "n_head", decoder.width, 12);
+  Attention &attention = decoder.attention = readHeads(config, "n_head", decoder.width);
   attention.packing = Attention::Rows;
   attention.query = "attn.c_attn";
   attention.output = "attn.c_proj";
@@ -26,7 +26,7 @@ Decoder readGpt2(Config &config) {
   config.ignore({"reorder_and_upcast_attn"});
 
   decoder.mlp.width = config.sizeOr("n_inner", 4 * decoder.width);
-  decoder.mlp.activation = activationOf(config, "activation_function", "gelu_new");
+  decoder.mlp.activation = activationOf(config, "activation_function");
   decoder.mlp.up = "mlp.c_fc";
   decoder.mlp.down = "mlp.c_proj";
   decoder.mlp.hasBias = true;
@@ -38,9 +38,9 @@ Decoder readGpt2(Config &config) {
   decoder.finalNorm = "ln_f";
   decoder.head = "lm_head";
   decoder.positions = LearnedPositions{"wpe", decoder.maxPositions, 0};
-  decoder.dropout = {config.dropout("embd_pdrop", 0.1), config.dropout("resid_pdrop", 0.1),
-                     config.dropout("attn_pdrop", 0.1)};
-  useEqualLayers(decoder, readLayers(config, "n_layer", 12), std::nullopt);
+  decoder.dropout = {config.dropout("embd_pdrop"), config.dropout("resid_pdrop"),
+                     config.dropout("attn_pdrop")};
+  useEqualLayers(decoder, readLayers(config, "n_layer"), std::nullopt);
   return decoder;
 }
 

@@ -7,26 +7,18 @@
 
 namespace trainc::importer {
 
-/// Class defaults in which these families differ.
-struct LlamaDefaults {
-  int64_t vocabulary = 32000, width = 4096, mlpWidth = 11008, layers = 32, heads = 32;
-  int64_t keyHeads = 0;  ///< 0: as many as heads
-  int64_t headWidth = 0; ///< 0: width / heads
-  int64_t maxPositions = 2048;
-  double epsilon = 1e-6, theta = 10000;
-  std::optional<double> rotaryShare =
-      std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
-  std::optional<int64_t> originalPositions =
-      std::nullopt; ///< of original_max_position_embeddings; nothing if the class has no such key
-  bool isTied = false;
-  const char *activationKey = "hidden_act";
-  const char *activation = "silu";
+/// Keys and norms in which these families differ.
+struct LlamaForm {
+  const char *activation = "hidden_act";
+  Norm::Kind norm = Norm::Rms;
+  const char *epsilon = "rms_norm_eps";
 };
 
 /// Reads the keys that all these families have. The caller gives the decoder its layers.
-Decoder readLlamaParts(Config &config, const LlamaDefaults &defaults);
+Decoder readLlamaParts(Config &config, const LlamaForm &form = {});
 
-int64_t readLayerCount(Config &config, const LlamaDefaults &defaults);
+/// Biases of attention's four linear layers.
+void readAttentionBias(Config &config, Decoder &decoder);
 
 /// Biases of attention's four linear layers, and of the MLP's.
 void readBiases(Config &config, Decoder &decoder);
@@ -34,11 +26,20 @@ void readBiases(Config &config, Decoder &decoder);
 /// RMSNorms of the queries and keys, before their rotation.
 void useHeadNorms(Decoder &decoder, Attention::HeadNorms norms);
 
-/// The class's rotary positions, for the decoder's heads.
-RopeDefaults ropeDefaults(const Decoder &decoder, const LlamaDefaults &defaults);
+/// The usual keys of rotary positions, for the decoder's heads.
+RopeKeys ropeKeys(const Decoder &decoder);
 
 /// Equal layers with rotary positions.
-void useRotaryLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults,
-                     std::optional<int64_t> window = std::nullopt);
+void useRotaryLayers(Config &config, Decoder &decoder, std::optional<int64_t> window = std::nullopt);
+
+/// Layers without and with a window. Without `layer_types`, `usual(i)` says whether layer `i` has one.
+template <typename Usual>
+void useSlidingLayers(Config &config, Decoder &decoder, const Rope &full, const Rope &sliding, Usual usual) {
+  const std::optional<int64_t> window = config.sizeIfAny("sliding_window");
+  const int64_t count = readLayers(config, "num_hidden_layers");
+  const std::vector<bool> slides = readSlidingLayers(config, count, usual);
+  useLayersOfTwoKinds(decoder, count, {"layer", full, std::nullopt}, {"sliding_layer", sliding, window},
+                      [&](int64_t index) { return slides[size_t(index)]; });
+}
 
 } // namespace trainc::importer

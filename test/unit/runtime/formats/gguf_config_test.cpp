@@ -45,7 +45,56 @@ TEST(GgufConfig, HasHuggingFacesKeys) {
                                      .text("gpt2.block_count", "12")
                                      .build())),
             Json({{"model_type", "gpt2"}, {"n_head", 12}}));
-  EXPECT_EQ(configOf(GgufBuilder().text("general.architecture", "falcon").build()), "none");
+  EXPECT_EQ(configOf(GgufBuilder().text("general.architecture", "bert").build()), "none");
+}
+
+/// A Llama with heads of 4 numbers, whose second frequency is that of a long wave.
+GgufBuilder llamaWithFrequencies(std::initializer_list<float> factors) {
+  return GgufBuilder()
+      .text("general.architecture", "llama")
+      .u32("llama.embedding_length", 8)
+      .u32("llama.attention.head_count", 2)
+      .number("llama.rope.freq_base", GgufValueType::kFloat32, 1e10F)
+      .floats("rope_freqs.weight", {2}, factors);
+}
+
+TEST(GgufConfig, TheRuleOfFrequenciesIsFound) {
+  const std::string content = llamaWithFrequencies({1, 32}).build();
+  EXPECT_EQ(Json::parse(configOf(content))["rope_scaling"],
+            Json({{"rope_type", "llama3"},
+                  {"factor", 32.0},
+                  {"low_freq_factor", 1.0},
+                  {"high_freq_factor", 4.0},
+                  {"original_max_position_embeddings", 8192}}));
+  EXPECT_EQ(requireWholeConfig(*parseGguf(content)).message(), "");
+  const std::string other = llamaWithFrequencies({1.5, 32}).build();
+  EXPECT_FALSE(Json::parse(configOf(other)).contains("rope_scaling"));
+  EXPECT_THAT(requireWholeConfig(*parseGguf(other)).message(),
+              testing::HasSubstr("the tensor rope_freqs.weight scales rotary frequencies, and the file does "
+                                 "not say by which rule"));
+}
+
+TEST(GgufConfig, FactorsForShortAndLongTextsAreRead) {
+  const auto phi = [] {
+    return GgufBuilder()
+        .text("general.architecture", "phi3")
+        .u32("phi3.embedding_length", 8)
+        .u32("phi3.attention.head_count", 2)
+        .u32("phi3.rope.scaling.original_context_length", 2048)
+        .floats("rope_factors_long.weight", {2}, {1, 4})
+        .floats("rope_factors_short.weight", {2}, {1, 1.25});
+  };
+  const std::string content =
+      phi().number("phi3.rope.scaling.attn_factor", GgufValueType::kFloat32, 1.19F).build();
+  const Json config = Json::parse(configOf(content));
+  EXPECT_EQ(config["rope_scaling"], Json({{"type", "longrope"},
+                                          {"attention_factor", 1.19},
+                                          {"short_factor", {1.0, 1.25}},
+                                          {"long_factor", {1.0, 4.0}}}));
+  EXPECT_EQ(config["original_max_position_embeddings"], 2048);
+  EXPECT_EQ(requireWholeConfig(*parseGguf(content)).message(), "");
+  EXPECT_THAT(requireWholeConfig(*parseGguf(phi().build())).message(),
+              testing::HasSubstr("the tensor rope_factors_long.weight scales rotary frequencies"));
 }
 
 TEST(GgufConfig, IsComparedWithThePlans) {

@@ -125,7 +125,8 @@ TEST(GgufWeights, NamesWhatIsNotKnown) {
   };
   EXPECT_INVALID(
       tensorsOf(GgufBuilder().text("general.architecture", "mamba").build()),
-      "f: expected a model of llama, granite, smollm3, qwen2, qwen3, gemma, gemma2, gemma3, phi3, olmo2, "
+      "f: expected a model of llama, granite, smollm3, qwen2, qwen3, gemma, gemma2, gemma3, phi2, phi3, "
+      "olmo2, "
       "stablelm, starcoder2, gpt2, gptneox, falcon, bert, found one of 'mamba', whose names of tensors are "
       "not known; convert it to safetensors");
   EXPECT_INVALID(

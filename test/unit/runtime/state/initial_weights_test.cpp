@@ -86,6 +86,29 @@ TEST(InitialWeights, AdviceSelectsNothingThatFits) {
                         "--init-ignore='w.masked,gamma' leaves such tensors out\n"));
 }
 
+TEST(InitialWeights, AdviceSelectsEachGroup) {
+  const std::vector<OwnedTensor> file = {f32("w", {1}, {5}), f32("cls.bias", {1}, {1}),
+                                         f32("cls.dense.bias", {1}, {1}), f32("pooler.bias", {1}, {1})};
+  const std::vector<OwnedTensor> plan = {f32("w", {1}, {0}), f32("score.weight", {1}, {0}),
+                                         f32("norm.weight", {1}, {0})};
+  EXPECT_THAT(loadFrom(file, plan).message(),
+              HasSubstr("; --init-missing='score.*,norm.*' draws such parameters anew; "
+                        "--init-ignore='cls.*,pooler.*' leaves such tensors out\n"));
+}
+
+TEST(InitialWeights, ADecoderOfTextsIsFoundWithinAModelOfPicturesAndTexts) {
+  const std::vector<OwnedTensor> plan = {f32("model.norm.weight", {1}, {0}), f32("lm_head.weight", {1}, {0})};
+  for (const auto &[norm, head, tower] :
+       {std::tuple("language_model.model.norm.weight", "language_model.lm_head.weight", "vision_tower.w"),
+        std::tuple("model.language_model.norm.weight", "lm_head.weight", "model.vision_tower.w")}) {
+    const auto loaded = load({f32(norm, {1}, {3}), f32(head, {1}, {4}), f32(tower, {2}, {1, 2})}, plan);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    EXPECT_THAT(plan[0].floats(), ElementsAre(3));
+    EXPECT_THAT(plan[1].floats(), ElementsAre(4));
+    EXPECT_THAT(loaded->buffers, ElementsAre(tower));
+  }
+}
+
 TEST(InitialWeights, TensorsAreLeftOutByPattern) {
   const std::vector<OwnedTensor> file = {f32("a", {1}, {1}), f32("head.weight", {2}, {5, 5}),
                                          f32("head.bias", {1}, {5})};
@@ -327,6 +350,9 @@ TEST(InitialWeights, NamesThatFitAlmostAreAdvice) {
               HasSubstr("--rename='base.m.*=model.*' gives the tensors the parameters' names"));
   EXPECT_THAT(loadFrom({f32("base.m.layers.0.w", {1}, {1}), f32("other.norm.w", {1}, {1})}, plan).message(),
               Not(HasSubstr("--rename")));
+  EXPECT_THAT(
+      loadFrom({f32("base.m.layers.0.w", {2}, {1, 1}), f32("base.m.norm.w", {1}, {1})}, plan).message(),
+      Not(HasSubstr("--rename")));
   EXPECT_THAT(loadFrom({f32("layer.0.v", {1}, {1}), f32("norm.v", {1}, {1})}, plan).message(),
               Not(HasSubstr("--rename")));
 }

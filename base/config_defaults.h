@@ -1,0 +1,18 @@
+// Values of Hugging Face's classes for keys that a config.json lacks.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace trainc {
+
+/// Returns the defaults of the class of a `model_type`, for the keys that change what a model computes, its
+/// sizes and its dropout. Empty if the type is not in the table. A key without a default, such as a window
+/// that a class has only on request, is missing.
+nlohmann::json classDefaults(std::string_view modelType);
+
+/// Returns `config`, an object, with the class's defaults for the keys that it lacks. A null stays: it may
+/// say that the model has no such number, as a window, or one that follows from others, as heads of keys.
+nlohmann::json withClassDefaults(nlohmann::json config, std::string_view modelType);
+
+} // namespace trainc
