@@ -107,9 +107,10 @@ static Result<Class> classOf(const Config &config, const Family &family, std::op
   const auto found = std::ranges::find(classes, name, &Class::name);
   if (found != classes.end())
     return *found;
-  return invalidInput("{}: the class {} (architectures) cannot be imported yet; {}, or give --task, which puts "
-                      "a head on the model",
-                      config.file(), printable(name), expected);
+  return invalidInput(
+      "{}: the class {} (architectures) cannot be imported yet; {}, or give --task, which puts "
+      "a head on the model",
+      config.file(), printable(name), expected);
 }
 
 /// Gives the config the labels of a new head.

@@ -291,7 +291,7 @@ FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePosition 
   if (symbols_.insert(symbol).second) {
     if (instances_.size() >= kMaxCopies)
       return errorAt(position, "the model needs more than " + Twine(kMaxCopies) +
-                                " copies of blocks, one for each combination of their constants' numbers");
+                                   " copies of blocks, one for each combination of their constants' numbers");
     instances_.push_back({&block, std::move(values), {symbol, position, instance_}});
   }
   out_.put("@\"" + symbol + "\"", position);
