@@ -61,11 +61,11 @@ Status InputFile::read(uint64_t offset, std::span<std::byte> destination) const 
   return {};
 }
 
-Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t most) {
+Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t maximum) {
   TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
-  if (file.size() > most)
-    return invalidInput("{}: expected at most {} bytes, found {}; is it the right file?", file.path(), most,
-                        file.size());
+  if (file.size() > maximum)
+    return invalidInput("{}: expected at most {} bytes, found {}; is it the right file?", file.path(),
+                        maximum, file.size());
   std::string content(file.size(), '\0');
   TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(content))));
   return content;

@@ -39,8 +39,8 @@ private:
 /// Maximum bytes of a text file that is read whole (JSON, keys, vocabularies); larger than any real one.
 inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 
-/// Returns the content of a regular file of at most `most` bytes; the bound keeps a wrong file from
+/// Returns the content of a regular file of at most `maximum` bytes; the bound keeps a wrong file from
 /// exhausting memory. Errors are those of InputFile.
-Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t most = kMaxTextBytes);
+Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t maximum = kMaxTextBytes);
 
 } // namespace trainc

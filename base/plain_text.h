@@ -46,14 +46,15 @@ inline bool changesDirection(uint32_t character) {
          (character >= 0x202a && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
 }
 
-/// Whether the character has no shape of its own: it changes directions, joins or separates others, ends a
-/// line, or annotates. Names that differ in such characters alone look the same.
+/// Whether the character has no shape of its own: it changes directions, joins or separates others, chooses a
+/// variant of the character before it, ends a line, or annotates. Names that differ in such characters alone
+/// look the same.
 inline bool isInvisible(uint32_t character) {
   constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
-      {0xad, 0xad},     {0x34f, 0x34f},     {0x61c, 0x61c},     {0x115f, 0x1160},
-      {0x17b4, 0x17b5}, {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
-      {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
-      {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+      {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5},
+      {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+      {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+      {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
   };
   for (const auto &[first, last] : kRanges)
     if (character >= first && character <= last)

@@ -65,14 +65,15 @@ typename Op::Adaptor withDefaults(mlir::MLIRContext *context, typename Op::Adapt
 template <typename Op>
 llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                  typename Op::Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
+  const typename Op::Adaptor complete = withDefaults<Op>(context, adaptor);
   auto isDeferred = [](mlir::Value value) { return llvm::isa<DeferredType>(value.getType()); };
   if (ModelTextScope::isOpen() || llvm::any_of(adaptor.getOperands(), isDeferred)) {
-    types.assign(Op::resultCount(adaptor), DeferredType::get(context));
+    types.assign(Op::resultCount(complete), DeferredType::get(context));
     return mlir::success();
   }
   mlir::Location where = location.value_or(mlir::UnknownLoc::get(context));
   auto error = [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; };
-  auto inferred = Op::inferTypes(withDefaults<Op>(context, adaptor), error);
+  auto inferred = Op::inferTypes(complete, error);
   if (failed(inferred) || !llvm::all_of(*inferred, [&](mlir::Type type) {
         return succeeded(checkSizes(llvm::cast<mlir::RankedTensorType>(type).getShape(), error));
       }))

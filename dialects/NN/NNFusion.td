@@ -98,13 +98,6 @@ def NN_ProductOp : NN_TensorOp<"product", [NN_Generated, DeclareOpInterfaceMetho
   let extraClassDeclaration = inferDeclaration # [{
     static size_t resultCount(Adaptor op) { return 1 + op.getBefore() + (op.getSideSum() != SideSum::none); }
   }];
-  // resultCount needs the defaults, which the parser adds later.
-  let extraClassDefinition = [{
-    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
-        std::optional<::mlir::Location> location, Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
-      return inferOrDefer<$cppClass>(context, location, withDefaults<$cppClass>(context, adaptor), types);
-    }
-  }];
 }
 
 def NN_ChunksOp : NN_Op<"chunks", [NN_Generated, Pure, IsolatedFromAbove, SingleBlock,

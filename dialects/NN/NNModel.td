@@ -32,7 +32,10 @@ def NN_BlockOp : NN_SignatureOp<"block"> {
   let extraClassDeclaration = [{
     /// The name without the values of parameters: `layer` of a block @"layer<window = 512>", which the language expands from
     /// `nn.block @layer<window>`.
-    ::llvm::StringRef getPlainName() { return getSymName().split('<').first; }
+    ::llvm::StringRef getPlainName() {
+      const auto [name, values] = getSymName().split('<');
+      return values.contains(" = ") && values.ends_with(">") ? name : getSymName();
+    }
   }];
 }
 

@@ -29,11 +29,11 @@ int64_t trainc::train::modelWidth(ModuleOp module) {
         for (size_t dim = 0; dim < shape.size(); ++dim)
           if (!llvm::is_contained(shape.take_front(dim), shape[dim]))
             ++parametersWith[shape[dim]];
-  int64_t width = 1, most = 0;
+  int64_t width = 1, maximum = 0;
   for (auto [size, parameters] : parametersWith)
-    if (parameters >= most) {
+    if (parameters >= maximum) {
       width = size;
-      most = parameters;
+      maximum = parameters;
     }
   return width;
 }

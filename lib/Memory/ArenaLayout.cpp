@@ -41,10 +41,10 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
 static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(int64_t)> good) {
   if (good(wanted))
     return wanted;
-  const int64_t way = wanted - sure, step = way / 16, least = sure + (step != 0 ? step : way > 0 ? 1 : -1);
-  if (least == wanted || !good(least))
+  const int64_t way = wanted - sure, step = way / 16, minimum = sure + (step != 0 ? step : way > 0 ? 1 : -1);
+  if (minimum == wanted || !good(minimum))
     return sure;
-  sure = least;
+  sure = minimum;
   for (int tries = 0; tries < 3; ++tries) {
     const int64_t middle = sure + (wanted - sure) / 2;
     (good(middle) ? sure : wanted) = middle;

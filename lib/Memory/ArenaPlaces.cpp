@@ -76,11 +76,11 @@ void ArenaPlaces::erase(const Placed &buffer) {
   secondUses_.erase(at);
 }
 
-int64_t ArenaPlaces::lowestGap(const Lifetime &lifetime, int64_t bytes, int64_t most) const {
+int64_t ArenaPlaces::lowestGap(const Lifetime &lifetime, int64_t bytes, int64_t maximum) const {
   const Positions life({lifetime.first, lifetime.last}), secondUse(lifetime.secondUse);
   const bool isOnce = lifetime.secondUse.isEmpty() && livingTwice_ == 0;
   int64_t offset = 0;
-  for (size_t begin = 0; begin < begins_.size() && offset + bytes <= most; begin += kAtOnce) {
+  for (size_t begin = 0; begin < begins_.size() && offset + bytes <= maximum; begin += kAtOnce) {
     const int32_t *firsts = &lives_.firsts[begin], *lasts = &lives_.lasts[begin],
                   *secondFirsts = &secondUses_.firsts[begin], *secondLasts = &secondUses_.lasts[begin];
     std::array<int32_t, kAtOnce> meets;

@@ -31,9 +31,10 @@ public:
   void erase(const Placed &buffer);
 
   /// Returns the lowest offset at which `bytes` bytes fit beside all buffers in use at the same time. If the
-  /// buffer would end after `most` at every such offset, returns some offset at which it ends after `most`.
+  /// buffer would end after `maximum` at every such offset, returns some offset at which it ends after
+  /// `maximum`.
   int64_t lowestGap(const Lifetime &lifetime, int64_t bytes,
-                    int64_t most = std::numeric_limits<int64_t>::max()) const;
+                    int64_t maximum = std::numeric_limits<int64_t>::max()) const;
 
 private:
   static constexpr size_t kAtOnce = 16; ///< number of buffers compared at a time

@@ -39,8 +39,8 @@ static std::optional<int64_t> positionsOfPieces(const Group &group, int64_t grou
   for (auto [inner, result] : llvm::zip(body.getTerminator()->getOperands(), kernel->getResults()))
     add(inner, llvm::any_of(group.sets, [&](train::SetOp set) { return set.getValue() == result; }), stored);
   const int64_t bytes = std::max({fetched, stored, int64_t{1}});
-  const int64_t most = int64_t(double(groupBytes) / double(bytes) * double(pieces.positions()));
-  const int64_t piece = std::max(most / granule, int64_t{1}) * granule;
+  const int64_t maximum = int64_t(double(groupBytes) / double(bytes) * double(pieces.positions()));
+  const int64_t piece = std::max(maximum / granule, int64_t{1}) * granule;
   if (piece >= pieces.positions())
     return std::nullopt;
   const int64_t count = llvm::divideCeil(pieces.positions(), piece);

@@ -262,18 +262,18 @@ LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, c
 LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, codegen::OpCosts &costs) {
   std::vector<CopySchedule> entries;
   std::optional<size_t> microStep; // the micro_step follows each entry of a step, directly or soon
-  int64_t most = 0;
+  int64_t maximum = 0;
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     FailureOr<CopySchedule> copies = CopySchedule::of(entry, symbols, costs);
     if (failed(copies))
       return failure();
-    most = std::max(most, copies->peak());
+    maximum = std::max(maximum, copies->peak());
     if (entry.getKind() == EntryKind::micro_step)
       microStep = entries.size();
     entries.push_back(std::move(*copies));
   }
   for (CopySchedule &copies : entries)
-    copies.run(most - most / kGapShare);
+    copies.run(maximum - maximum / kGapShare);
   for (CopySchedule &copies : entries)
     if (microStep)
       copies.keepOutlasting(entries[*microStep]);

@@ -104,10 +104,10 @@ BlockUses::BlockUses(train::EntryOp entry, const ForwardSide &forward, ArrayRef<
 }
 
 int64_t countUses(ModuleOp module, ArrayRef<StringRef> blocks) {
-  int64_t most = 0;
+  int64_t maximum = 0;
   for (auto entry : module.getOps<train::EntryOp>())
-    most = std::max(most, int64_t(BlockUses(entry, ForwardSide(entry), blocks).uses().size()));
-  return most;
+    maximum = std::max(maximum, int64_t(BlockUses(entry, ForwardSide(entry), blocks).uses().size()));
+  return maximum;
 }
 
 } // namespace trainc

@@ -65,7 +65,7 @@ double KeptInside::secondsWith(const llvm::BitVector &kept) const {
 /// to `kept`; none if no node saves time.
 std::optional<size_t> KeptInside::best(const llvm::BitVector &kept, int64_t bytes) const {
   std::optional<size_t> best;
-  double most = 0;
+  double maximum = 0;
   const double now = secondsWith(kept);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (kept[i] || nodes_[i].bytes == 0 || nodes_[i].bytes > bytes)
@@ -73,8 +73,8 @@ std::optional<size_t> KeptInside::best(const llvm::BitVector &kept, int64_t byte
     llvm::BitVector with = kept;
     with.set(i);
     const double saved = (now - secondsWith(with)) / double(nodes_[i].bytes);
-    if (saved > most) {
-      most = saved;
+    if (saved > maximum) {
+      maximum = saved;
       best = i;
     }
   }

@@ -66,10 +66,10 @@ private:
   }
 
   static size_t chainLength(CollectiveOpInterface start) {
-    size_t most = 0;
+    size_t maximum = 0;
     for (Operation *before : sourceStarts(start->getOperand(0)))
-      most = std::max(most, 1 + chainLength(cast<CollectiveOpInterface>(before)));
-    return most;
+      maximum = std::max(maximum, 1 + chainLength(cast<CollectiveOpInterface>(before)));
+    return maximum;
   }
 
   static bool haveOneUnit(CollectiveOpInterface a, CollectiveOpInterface b) {

@@ -201,9 +201,9 @@ namespace trainc {
 #include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
-/// Returns the maximum number of equal chunks with at least `least` rows.
-static int64_t chunkCount(int64_t rows, int64_t least) {
-  for (int64_t size = std::max<int64_t>(least, 1); size <= rows; ++size)
+/// Returns the maximum number of equal chunks with at least `minimum` rows.
+static int64_t chunkCount(int64_t rows, int64_t minimum) {
+  for (int64_t size = std::max<int64_t>(minimum, 1); size <= rows; ++size)
     if (rows % size == 0)
       return rows / size;
   return 1;

@@ -21,10 +21,10 @@ using namespace trainc;
 namespace {
 
 void checkSound(const fb::Plan &plan) {
-  constexpr uint64_t most = 4096; // steps
+  constexpr uint64_t maximum = 4096; // steps
   fb::PlanT tables;
   plan.UnPackTo(&tables);
-  if (test::soundnessSteps(tables) <= most && !test::isSound(tables))
+  if (test::soundnessSteps(tables) <= maximum && !test::isSound(tables))
     std::abort();
 }
 

@@ -90,7 +90,7 @@ private:
   }
 
   /// Draws until the sizes fit, so that all are likely that may be.
-  void drawSizes(int64_t most) {
+  void drawSizes(int64_t maximum) {
     do {
       heads_ = oneOf<int64_t>({1, 2, 3, 4, 6});
       kvHeads_ = chance(2) ? heads_ : heads_ % 2 == 0 ? heads_ / 2 : 1;
@@ -100,7 +100,7 @@ private:
       length_ = oneOf<int64_t>({1, 3, 6, 8, 16, 19, 32, 65, 130});
       batch_ = oneOf<int64_t>({1, 2, 3, 4, 7});
       layers_ = oneOf<int64_t>({1, 1, 2, 3});
-    } while (work() > most || largest() > kMaxElements || (most == kLargeWork && work() < kSmallWork));
+    } while (work() > maximum || largest() > kMaxElements || (maximum == kLargeWork && work() < kSmallWork));
   }
 
   // --- Lines ---

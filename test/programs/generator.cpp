@@ -68,12 +68,12 @@ constexpr std::initializer_list<int64_t> kLargeSizes = {1, 4, 15, 16, 48, 64, 65
 /// From so many elements on, sizes are large.
 constexpr int64_t kLarge = 5000;
 
-Generator::Generator(MLIRContext &context, unsigned seed, int64_t mostElements)
-    : seed_(seed), mostElements_(mostElements), random_(seed), context_(context), builder_(&context),
-      trial_(context, seed, mostElements) {
+Generator::Generator(MLIRContext &context, unsigned seed, int64_t maxElements)
+    : seed_(seed), maxElements_(maxElements), random_(seed), context_(context), builder_(&context),
+      trial_(context, seed, maxElements) {
   batch_ = oneOf<int64_t>({2, 3, 4});
   for (int i = 0; i < 3; ++i)
-    sizes_.push_back(oneOf(mostElements_ < kLarge ? kSizes : kLargeSizes));
+    sizes_.push_back(oneOf(maxElements_ < kLarge ? kSizes : kLargeSizes));
   createColumns();
   for (int i = 0; i < 3; ++i)
     createParameter();
@@ -85,7 +85,7 @@ RankedTensorType Generator::drawType(Type element, bool isBatched) {
     shape.push_back(batch_);
   for (unsigned dims = pick(3) + (isBatched ? 0 : 1); dims > 0; --dims)
     shape.push_back(sizes_[pick(sizes_.size())]);
-  while (ShapedType::getNumElements(shape) > mostElements_ * 5 / 7)
+  while (ShapedType::getNumElements(shape) > maxElements_ * 5 / 7)
     shape.pop_back();
   return RankedTensorType::get(shape, element);
 }

@@ -16,7 +16,7 @@ class Generator {
 public:
   /// The same seed and size give the same model, whose tensors have at most so many elements. The dialects
   /// must be loaded.
-  Generator(mlir::MLIRContext &context, unsigned seed, int64_t mostElements);
+  Generator(mlir::MLIRContext &context, unsigned seed, int64_t maxElements);
 
   /// The text of a model of `ops` tensor ops, some of them in blocks, and of a program that trains it.
   std::string build(int ops);
@@ -46,7 +46,7 @@ private:
   void moveIntoBlock(llvm::ArrayRef<mlir::Operation *> ops, const std::string &name);
 
   unsigned seed_;
-  int64_t mostElements_;
+  int64_t maxElements_;
   std::mt19937 random_;
   mlir::MLIRContext &context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

@@ -60,8 +60,8 @@ FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Fra
   return results;
 }
 
-Trial::Trial(MLIRContext &context, unsigned seed, int64_t mostElements)
-    : random_(seed), mostElements_(mostElements), module_(ModuleOp::create(UnknownLoc::get(&context))),
+Trial::Trial(MLIRContext &context, unsigned seed, int64_t maxElements)
+    : random_(seed), maxElements_(maxElements), module_(ModuleOp::create(UnknownLoc::get(&context))),
       exact_(nullptr), changed_(nullptr) {
   OpBuilder builder(module_->getBodyRegion());
   auto function = func::FuncOp::create(builder, module_->getLoc(), "f", builder.getFunctionType({}, {}));
@@ -128,7 +128,7 @@ LogicalResult Trial::inferTypes(Operation *op) const {
   for (auto [result, type] : llvm::zip(op->getResults(), types)) {
     auto tensor = cast<RankedTensorType>(type);
     Type element = tensor.getElementType();
-    if (tensor.getNumElements() > mostElements_ ||
+    if (tensor.getNumElements() > maxElements_ ||
         !(element.isF32() || element.isInteger(1) || element.isInteger(32) || element.isInteger(64)))
       return failure();
     result.setType(type);

@@ -24,8 +24,8 @@ struct Change {
 /// with every op's results slightly perturbed.
 class Trial {
 public:
-  /// No result has more than `mostElements`.
-  Trial(mlir::MLIRContext &context, unsigned seed, int64_t mostElements);
+  /// No result has more than `maxElements`.
+  Trial(mlir::MLIRContext &context, unsigned seed, int64_t maxElements);
 
   /// A value of the model that no op computes. Integers lie in [0, 3).
   void defineLeaf(mlir::Value value, mlir::RankedTensorType type);
@@ -44,7 +44,7 @@ private:
   mlir::LogicalResult inferTypes(mlir::Operation *op) const;
 
   std::mt19937 random_;
-  int64_t mostElements_;
+  int64_t maxElements_;
   mlir::OwningOpRef<mlir::ModuleOp> module_; ///< its body: the ops on static tensors, and leaves as arguments
   mlir::Block *block_;
   mlir::IRMapping concrete_;

@@ -71,10 +71,10 @@ public:
 
   /// Writes the arguments, and fills results with NaN, so that results that no kernel writes are detected.
   Status prepare(std::span<const Case> cases) {
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     for (const StateView &state : executor_.states())
-      most = std::max(most, state.memory.bytes);
-    poison_.assign(most, std::byte{0xFF});
+      maximum = std::max(maximum, state.memory.bytes);
+    poison_.assign(maximum, std::byte{0xFF});
     for (const Case &each : cases) {
       for (size_t i = 0; i < each.arguments.size(); ++i) {
         TRAINC_ASSIGN_OR_RETURN(const StateView *state, find(stateName(each.name, Part::kArgument, i)));

@@ -36,10 +36,10 @@ Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
     each.occupancy = occupancyOf(plan, each.moments);
     entries.push_back(std::move(each));
   }
-  uint64_t most = 0;
+  uint64_t maximum = 0;
   for (const EntryAnalysis &each : entries)
-    if (const ArenaPeak *peak = each.peak(plan); peak && peak->held > most) {
-      most = peak->held;
+    if (const ArenaPeak *peak = each.peak(plan); peak && peak->held > maximum) {
+      maximum = peak->held;
       peakEntry = &each;
       peakMoment = peak->moment;
     }

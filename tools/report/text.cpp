@@ -43,9 +43,9 @@ std::string barText(uint64_t part, uint64_t whole) {
   return std::string(part > 0 ? std::max<size_t>(marks, 1) : 0, '#');
 }
 
-/// Truncates a text to `most` characters.
-std::string shortText(std::string_view text, size_t most) {
-  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most - 3)) + "...";
+/// Truncates a text to `maximum` characters.
+std::string shortText(std::string_view text, size_t maximum) {
+  return text.size() <= maximum ? std::string(text) : std::string(text.substr(0, maximum - 3)) + "...";
 }
 
 void addPeak(const Analysis &analysis, uint64_t peak, Lines &lines) {

@@ -21,9 +21,9 @@ double check::unitInTheLastPlace(mlir::Type element, double number) {
   if (!reference::isShort(element) || !std::isfinite(number))
     return 0;
   const llvm::fltSemantics &semantics = mlir::cast<mlir::FloatType>(element).getFloatSemantics();
-  const int least = llvm::APFloat::semanticsMinExponent(semantics),
+  const int minimum = llvm::APFloat::semanticsMinExponent(semantics),
             digits = int(llvm::APFloat::semanticsPrecision(semantics));
-  const int exponent = number == 0 ? least : std::max(std::ilogb(number), least);
+  const int exponent = number == 0 ? minimum : std::max(std::ilogb(number), minimum);
   return std::ldexp(1, exponent - digits + 1);
 }
 
@@ -58,11 +58,11 @@ double check::tensorError(const Tensors &actual, const Tensors &expected, double
 double check::ratioToAllowedError(const Tensors &actual, const Tensors &expected, const Tensors &errors) {
   constexpr double kFloat64 = 1e-12; // rounding errors of float64 itself
   double error = 0;
-  for (auto [a, e, most] : llvm::zip_equal(actual, expected, errors))
+  for (auto [a, e, maximum] : llvm::zip_equal(actual, expected, errors))
     for (int64_t i = 0; i < e.elements(); ++i) {
       const double apart = difference(a.real(i), e.real(i));
       const double half = unitInTheLastPlace(e.type().getElementType(), e.real(i)) / 2;
-      const double allowed = (e.isFloat() ? most.reals[i] : 0) + half + kFloat64 * std::abs(e.real(i));
+      const double allowed = (e.isFloat() ? maximum.reals[i] : 0) + half + kFloat64 * std::abs(e.real(i));
       if (apart > 0)
         error = std::max(error, std::isnan(allowed) ? HUGE_VAL : apart / allowed);
     }

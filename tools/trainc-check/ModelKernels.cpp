@@ -15,13 +15,13 @@ using namespace trainc::check;
 
 /// Size of the smallest table that the op indexes; 2 if there is none.
 static int64_t indexLimit(Operation *root) {
-  std::optional<int64_t> least;
+  std::optional<int64_t> minimum;
   root->walk([&](LookupOpInterface lookup) {
     for (unsigned operand = 0; operand < lookup->getNumOperands(); ++operand)
       if (std::optional<IndexLimit> limit = lookup.getIndexLimit(operand))
-        least = std::min(least.value_or(limit->limit), limit->limit);
+        minimum = std::min(minimum.value_or(limit->limit), limit->limit);
   });
-  return least.value_or(2);
+  return minimum.value_or(2);
 }
 
 /// The op, after the producers of operands that must be consistent: the backward of attention reads results

@@ -97,14 +97,14 @@ constexpr int kLongRuns = 4, kShortRuns = 200;
 /// Time of one all-reduce of `range`, the minimum of several runs.
 Result<double> exchange(Communicator &communicator, const CollectiveRange &range, int runs) {
   const Collective collective{MeetingKind::kAllReduce, kAllAxes, std::span(&range, 1)};
-  double least = 1e9;
+  double minimum = 1e9;
   for (int run = 0; run < runs; ++run) {
     TRAINC_RETURN_IF_ERROR(communicator.barrier());
     const double start = steadySeconds();
     TRAINC_RETURN_IF_ERROR(communicator.wait(communicator.start(collective)));
-    least = std::min(least, steadySeconds() - start);
+    minimum = std::min(minimum, steadySeconds() - start);
   }
-  return least;
+  return minimum;
 }
 
 Result<LinkRates> exchangeAsRank(const LocalGroup &group, uint32_t rank) {

@@ -109,14 +109,14 @@ Result<DiskRates> measureDisk() {
   };
   TRAINC_ASSIGN_OR_RETURN(const double written, secondsEach(kDiskPieces, write(kDiskPiece)));
   TRAINC_ASSIGN_OR_RETURN(const double wasRead, secondsEach(kDiskPieces, read(kDiskPiece)));
-  TRAINC_ASSIGN_OR_RETURN(const double leastWritten, secondsEach(kDiskAccesses, write(kDiskAlignment)));
-  TRAINC_ASSIGN_OR_RETURN(const double leastRead, secondsEach(kDiskAccesses, read(kDiskAlignment)));
+  TRAINC_ASSIGN_OR_RETURN(const double minWritten, secondsEach(kDiskAccesses, write(kDiskAlignment)));
+  TRAINC_ASSIGN_OR_RETURN(const double minRead, secondsEach(kDiskAccesses, read(kDiskAlignment)));
   const auto perSecond = [](double seconds, double access) {
     return double(kDiskPiece) / std::max(seconds - access, seconds / 2);
   };
-  return DiskRates{.readBytes = perSecond(wasRead, leastRead),
-                   .writeBytes = perSecond(written, leastWritten),
-                   .accessSeconds = (leastRead + leastWritten) / 2};
+  return DiskRates{.readBytes = perSecond(wasRead, minRead),
+                   .writeBytes = perSecond(written, minWritten),
+                   .accessSeconds = (minRead + minWritten) / 2};
 }
 
 Result<double> measureComputeOfTransfers(const fb::Plan &plan) {

@@ -40,13 +40,13 @@ FailureOr<std::vector<Object>> CpuTarget::compile(ModuleOp kernels) const { retu
 
 /// Reports that the words select no level that the program's products have code for.
 LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
-  const Level &least = allLevels(products_).front();
+  const Level &minimum = allLevels(products_).front();
   auto error = program.emitError("cpu ") << levels_ << ": ";
   const StringRef name = products_ == Fp32Products::Bf16x3 ? "bf16x3" : "fma";
   if (levels_ != "native")
-    return error << "fp32_products " << name << " has code for " << least.name
+    return error << "fp32_products " << name << " has code for " << minimum.name
                  << " alone; choose that, or fma";
-  const auto missing = missingFeatures(least.name, {least.features.begin(), least.features.end()});
+  const auto missing = missingFeatures(minimum.name, {minimum.features.begin(), minimum.features.end()});
   return error << "the CPU of this machine cannot run fp32_products " << name
                << " (missing: " << llvm::join(missing, ", ")
                << "); name the levels of the CPU that the plan is for";

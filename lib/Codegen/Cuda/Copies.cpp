@@ -47,12 +47,12 @@ struct SquareTuning {
 /// Vector widths divide the sides of a box and all offsets and strides, so that a vector is aligned, and
 /// completely inside or outside the box.
 static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, const CopySquares &squares) {
-  const int64_t element = elementBytes(elementOf(op)), most = kAccessBytes / element;
+  const int64_t element = elementBytes(elementOf(op)), maximum = kAccessBytes / element;
   auto divisor = [&](int64_t side, int64_t stride, int64_t offset, ArrayRef<int64_t> strides, Value tensor) {
     int64_t common = std::gcd(std::gcd(side, stride), std::gcd(offset, elementCount(tensor)));
     for (int64_t each : strides)
       common = std::gcd(common, each);
-    return std::gcd(common, most);
+    return std::gcd(common, maximum);
   };
   const int64_t source = divisor(squares.outer.size, squares.inner.sourceStride, squares.sourceOffset,
                                  squares.sourceStrides, op->getOperand(*box.operand));

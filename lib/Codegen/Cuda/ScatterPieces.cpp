@@ -26,8 +26,9 @@ private:
   Value rowAt(Value place) {
     Type type = getElementTypeOrSelf(op.getIds());
     Value id = emit.load({ids, type, emit.min(place, emit.i64(shares.ids - 1))});
-    const int64_t most = std::min(shares.tableRows - 1, llvm::maxIntN(type.getIntOrFloatBitWidth()));
-    Value bound = arith::ConstantOp::create(emit.builder, emit.loc, emit.builder.getIntegerAttr(type, most));
+    const int64_t maximum = std::min(shares.tableRows - 1, llvm::maxIntN(type.getIntOrFloatBitWidth()));
+    Value bound =
+        arith::ConstantOp::create(emit.builder, emit.loc, emit.builder.getIntegerAttr(type, maximum));
     Value isRow = compare(arith::CmpIPredicate::ule, id, bound);
     if (shares.ids != shares.places())
       isRow = both(isRow, emit.less(place, emit.i64(shares.ids)));

@@ -125,11 +125,11 @@ Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int6
 }
 
 SmallVector<Value> trainc::codegen::reducePieces(ThreadReduction &threads, KernelFunction &function,
-                                                 ArrayRef<nn::ReduceOp> ops, int64_t most, Value end,
+                                                 ArrayRef<nn::ReduceOp> ops, int64_t maximum, Value end,
                                                  llvm::function_ref<SmallVector<Value>(Value, Value)> piece) {
   Emitter &emit = function.emit();
   auto kinds = llvm::map_to_vector(ops, [](nn::ReduceOp op) { return op.getKind(); });
-  if (most <= ThreadTree::kWhole)
+  if (maximum <= ThreadTree::kWhole)
     return threads.over(kinds, piece(emit.i64(0), end));
   auto none = llvm::map_to_vector(
       ops, [&](nn::ReduceOp op) { return identityOf(emit, op.getKind(), sumElement(op)); });

@@ -41,12 +41,12 @@ private:
   mlir::Value memory;
 };
 
-/// Reduces a row of `end` (i64, at most `most`) elements by all threads of a block, in the order of
+/// Reduces a row of `end` (i64, at most `maximum`) elements by all threads of a block, in the order of
 /// ThreadTree. `piece(begin, end)` returns this thread's result over the elements [begin, end) for each of
 /// `ops`.
 llvm::SmallVector<mlir::Value>
 reducePieces(ThreadReduction &threads, KernelFunction &function, llvm::ArrayRef<nn::ReduceOp> ops,
-             int64_t most, mlir::Value end,
+             int64_t maximum, mlir::Value end,
              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::Value)> piece);
 
 /// Reduce a row of `count` elements in memory, by one thread or by all threads of a block. The bits equal

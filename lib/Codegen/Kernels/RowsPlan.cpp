@@ -149,15 +149,15 @@ void RowsPlan::chooseLanes() {
 int64_t RowsPlan::linearLanes() const {
   if (hasHeavyBody())
     return kLanesOfThread;
-  int64_t most = kLanesOfThread;
+  int64_t maximum = kLanesOfThread;
   auto widen = [&](Value value) {
     if ((facts.isTable(value) || facts.isAlongColumns(value)) &&
         (nn::isLowPrecision(getElementTypeOrSelf(value)) || nn::isFp8(getElementTypeOrSelf(value))))
-      most = kShortLanesOfThread;
+      maximum = kShortLanesOfThread;
   };
   llvm::for_each(facts.kernel.getBody().getArguments(), widen);
   llvm::for_each(facts.yield().getValues(), widen);
-  return most;
+  return maximum;
 }
 
 bool RowsPlan::hasPadding() const {

@@ -42,8 +42,8 @@ Result<SharedMemory::Layout> SharedMemory::Layout::of(const Mesh &mesh, uint64_t
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t controlBytes =
       roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState) + (mesh.groups() + 1) * sizeof(Barrier), page);
-  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks - 2 * page;
-  if (bytesPerRank > most)
+  const uint64_t maximum = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks - 2 * page;
+  if (bytesPerRank > maximum)
     return refuse(ranks, bytesPerRank, "no machine has that much");
   return Layout{mesh, ranks, page, controlBytes, roundUp(bytesPerRank, page)};
 }

@@ -74,10 +74,10 @@ uint64_t NcclCollectives::rounds(const Collective &tensor) const {
 /// data.
 Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
                                     const NcclTimeout &timeout) const {
-  uint64_t most = 0;
+  uint64_t maximum = 0;
   for (const Collective &tensor : tensors)
-    most = std::max(most, rounds(tensor));
-  for (uint64_t round = 0; round < most; ++round) {
+    maximum = std::max(maximum, rounds(tensor));
+  for (uint64_t round = 0; round < maximum; ++round) {
     TRAINC_RETURN_IF_ERROR(inGroup(timeout, [&]() -> Status {
       for (const Collective &tensor : tensors)
         TRAINC_RETURN_IF_ERROR(exchangeShares(tensor, round, stream));

@@ -32,10 +32,10 @@ template <typename Value> std::optional<Value> valueIn(std::span<const std::byte
 Result<std::unique_ptr<Communicator>> TcpCommunicator::create(const TcpPlace &place, TcpOptions options) {
   TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, meetOverTcp(place));
   std::unique_ptr<TcpCommunicator> made(new TcpCommunicator(place.rank, place.ranks, options));
-  const size_t most = place.ranks * std::max(sizeof(HostMessage), sizeof(Heartbeat));
+  const size_t maximum = place.ranks * std::max(sizeof(HostMessage), sizeof(Heartbeat));
   for (TcpMet &each : met)
     made->links_.push_back(
-        each.socket ? std::make_unique<TcpLink>(std::move(each.socket), each.key, place.rank == 0, most)
+        each.socket ? std::make_unique<TcpLink>(std::move(each.socket), each.key, place.rank == 0, maximum)
                     : nullptr);
   made->wake_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   made->thread_ = tryStartThread([self = made.get()] { self->serve(); });

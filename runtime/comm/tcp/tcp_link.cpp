@@ -19,8 +19,8 @@ bool mayGoOn() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINT
 
 } // namespace
 
-TcpLink::TcpLink(Descriptor socket, const TcpDigest &key, bool isHost, size_t mostPayload)
-    : socket_(std::move(socket)), key_(key), isHost_(isHost), mostBody_(sizeof(TcpHeader) + mostPayload) {}
+TcpLink::TcpLink(Descriptor socket, const TcpDigest &key, bool isHost, size_t maxPayload)
+    : socket_(std::move(socket)), key_(key), isHost_(isHost), maxBody_(sizeof(TcpHeader) + maxPayload) {}
 
 TcpDigest TcpLink::codeOf(bool ofHost, uint64_t number, std::span<const std::byte> body) const {
   return authenticate(key_, {bytesOfValue(ofHost), bytesOfValue(number), body});
@@ -65,7 +65,7 @@ bool TcpLink::receive(const Handler &handle) {
     TcpDigest code{};
     std::memcpy(&bytes, in_.data() + at, sizeof(bytes));
     std::memcpy(code.data(), in_.data() + at + sizeof(bytes), sizeof(code));
-    if (bytes < sizeof(TcpHeader) || bytes > mostBody_)
+    if (bytes < sizeof(TcpHeader) || bytes > maxBody_)
       return false;
     if (in_.size() - at < kBefore + bytes)
       break;

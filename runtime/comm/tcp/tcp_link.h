@@ -34,7 +34,7 @@ static_assert(sizeof(TcpHeader) == 12 && std::has_unique_object_representations_
 class TcpLink {
 public:
   /// `isHost` is true on rank 0.
-  TcpLink(Descriptor socket, const TcpDigest &key, bool isHost, size_t mostPayload);
+  TcpLink(Descriptor socket, const TcpDigest &key, bool isHost, size_t maxPayload);
 
   void queue(const TcpHeader &header, std::span<const std::byte> payload);
   /// Sends as much as possible; returns false if the peer is gone.
@@ -51,7 +51,7 @@ private:
   Descriptor socket_;
   TcpDigest key_;
   bool isHost_;
-  size_t mostBody_;
+  size_t maxBody_;
   uint64_t sent_ = 0, received_ = 0;
   std::vector<std::byte> in_, out_;
 };

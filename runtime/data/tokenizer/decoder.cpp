@@ -23,15 +23,16 @@ std::string replaced(std::string_view text, std::string_view pattern, std::strin
   }
 }
 
-/// Strips up to `most` of `content` from the start of `text`; returns true if more may follow in later text.
-bool stripStart(std::string &text, std::string_view content, uint64_t &most) {
-  for (; most > 0 && text.starts_with(content); --most)
+/// Strips up to `maximum` of `content` from the start of `text`; returns true if more may follow in later
+/// text.
+bool stripStart(std::string &text, std::string_view content, uint64_t &maximum) {
+  for (; maximum > 0 && text.starts_with(content); --maximum)
     text.erase(0, content.size());
-  return most > 0 && text.empty();
+  return maximum > 0 && text.empty();
 }
 
-void stripEnd(std::string &text, std::string_view content, uint64_t most) {
-  for (; most > 0 && text.ends_with(content); --most)
+void stripEnd(std::string &text, std::string_view content, uint64_t maximum) {
+  for (; maximum > 0 && text.ends_with(content); --maximum)
     text.erase(text.size() - content.size());
 }
 

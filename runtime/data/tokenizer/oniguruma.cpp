@@ -408,12 +408,12 @@ private:
     const bool braced = peek(1) == 'x' && peek(2) == '{';
     size_t end = at_ + (braced ? 3 : 2);
     const size_t begin = end;
-    const size_t most = braced ? 8 : peek(1) == 'u' ? 4 : 2;
-    while (end < pattern_.size() && end - begin < most && isHexDigit(pattern_[end]))
+    const size_t maximum = braced ? 8 : peek(1) == 'u' ? 4 : 2;
+    while (end < pattern_.size() && end - begin < maximum && isHexDigit(pattern_[end]))
       ++end;
     const std::string digits(pattern_.substr(begin, end - begin));
     const bool complete = braced ? end < pattern_.size() && pattern_[end] == '}' && !digits.empty()
-                                 : digits.size() == most && (most == 4 || digits[0] < '8');
+                                 : digits.size() == maximum && (maximum == 4 || digits[0] < '8');
     if (!complete)
       return unsupported("'" + std::string(pattern_.substr(at_, end + 1 - at_)) + "'");
     return replace(end + (braced ? 1 : 0) - at_, "\\x{" + digits + "}");

@@ -49,8 +49,8 @@ unsigned runnableCpus() {
 /// Threads for `cpus` CPUs, limited by this rank's share of the container's quota.
 unsigned threadsOn(unsigned cpus, uint32_t ranks) {
   const std::optional<double> quota = cpuQuota();
-  const double most = quota ? std::ceil(*quota / ranks) : cpus;
-  return std::max(1U, static_cast<unsigned>(std::min<double>(cpus, most)));
+  const double maximum = quota ? std::ceil(*quota / ranks) : cpus;
+  return std::max(1U, static_cast<unsigned>(std::min<double>(cpus, maximum)));
 }
 
 } // namespace

@@ -119,10 +119,10 @@ Status CudnnAttention::chooseEngine(const CudnnHandle &handle, const CudaContext
   if (!plan_.empty())
     return {};
   const std::string version = vendorVersionText(cudnn().cudnnGetVersion.raw());
-  if (leastBytes_ != ~uint64_t{0})
+  if (minBytes_ != ~uint64_t{0})
     return invalidInput("attention: expected an engine of cuDNN {} that does with a workspace of {} bytes, "
                         "found none below {} bytes for {}; compile the model with --library-calls=products",
-                        version, call_->workspace_bytes(), leastBytes_, attentionText(*call_));
+                        version, call_->workspace_bytes(), minBytes_, attentionText(*call_));
   return invalidInput("attention: expected one that cuDNN {} can do and that repeats its bits, found {}; "
                       "compile the model with --library-calls=products",
                       version, attentionText(*call_));
@@ -203,7 +203,7 @@ Status CudnnAttention::tryEngine(const CudnnHandle &handle, CudnnDescriptor conf
   TRAINC_ASSIGN_OR_RETURN(const int64_t wanted, plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
   const uint64_t bytes = cudnnSumsBytes(sizes_) + static_cast<uint64_t>(wanted);
   if (bytes > call_->workspace_bytes()) {
-    leastBytes_ = std::min(leastBytes_, bytes);
+    minBytes_ = std::min(minBytes_, bytes);
     return {};
   }
   TRAINC_ASSIGN_OR_RETURN(engine_, engineText(configuration, engines.front()));

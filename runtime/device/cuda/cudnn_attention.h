@@ -53,7 +53,7 @@ private:
   std::vector<CudnnDescriptor> graph_;   ///< the graph and all descriptors it consists of
   std::vector<CudnnDescriptor> plan_;    ///< engine configuration and execution plan; empty until chosen
   std::string engine_;
-  uint64_t leastBytes_ = ~uint64_t{0}; ///< minimum workspace of the engines that were rejected
+  uint64_t minBytes_ = ~uint64_t{0}; ///< minimum workspace of the engines that were rejected
 };
 
 } // namespace trainc

@@ -36,17 +36,17 @@ Result<int64_t> CudnnDescriptor::count(cudnnBackendAttributeName_t name) const {
 
 Result<std::vector<CudnnDescriptor>> CudnnDescriptor::getCopies(cudnnBackendAttributeName_t name,
                                                                 cudnnBackendDescriptorType_t type,
-                                                                int64_t most) const {
+                                                                int64_t maximum) const {
   std::vector<CudnnDescriptor> copies;
   std::vector<cudnnBackendDescriptor_t> places;
-  for (int64_t i = 0; i < most; ++i) {
+  for (int64_t i = 0; i < maximum; ++i) {
     TRAINC_ASSIGN_OR_RETURN(CudnnDescriptor copy, create(type));
     places.push_back(copy.get());
     copies.push_back(std::move(copy));
   }
   int64_t count = 0;
   TRAINC_RETURN_IF_ERROR(cudnn().cudnnBackendGetAttribute(descriptor_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                                          most, &count, places.data()));
+                                                          maximum, &count, places.data()));
   copies.erase(copies.begin() + count, copies.end());
   return copies;
 }

@@ -92,18 +92,19 @@ public:
         cudnn().cudnnBackendGetAttribute(descriptor_, name, cudnnTypeOf<T>(), 1, &count, &value));
     return value;
   }
-  /// Reads all elements of an attribute, at most `most`.
-  template <typename T> Result<std::vector<T>> getAll(cudnnBackendAttributeName_t name, int64_t most) const {
-    std::vector<T> values(static_cast<size_t>(most));
+  /// Reads all elements of an attribute, at most `maximum`.
+  template <typename T>
+  Result<std::vector<T>> getAll(cudnnBackendAttributeName_t name, int64_t maximum) const {
+    std::vector<T> values(static_cast<size_t>(maximum));
     int64_t count = 0;
-    TRAINC_RETURN_IF_ERROR(
-        cudnn().cudnnBackendGetAttribute(descriptor_, name, cudnnTypeOf<T>(), most, &count, values.data()));
+    TRAINC_RETURN_IF_ERROR(cudnn().cudnnBackendGetAttribute(descriptor_, name, cudnnTypeOf<T>(), maximum,
+                                                            &count, values.data()));
     values.resize(static_cast<size_t>(count));
     return values;
   }
-  /// Copies of the descriptors that an attribute holds, at most `most`.
+  /// Copies of the descriptors that an attribute holds, at most `maximum`.
   Result<std::vector<CudnnDescriptor>> getCopies(cudnnBackendAttributeName_t name,
-                                                 cudnnBackendDescriptorType_t type, int64_t most) const;
+                                                 cudnnBackendDescriptorType_t type, int64_t maximum) const;
   /// Number of descriptors that an attribute holds.
   Result<int64_t> count(cudnnBackendAttributeName_t name) const;
 

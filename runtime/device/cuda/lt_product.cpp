@@ -39,7 +39,7 @@ uint32_t alignmentOf(const Address &address) {
 
 /// Returns the operand's address with the minimum alignment over all iterations. This is the address in the
 /// first or in the second iteration.
-DeviceAddress leastAligned(const Address &address) {
+DeviceAddress minAligned(const Address &address) {
   const auto stride = static_cast<uint64_t>(address.stride);
   return address.at(std::countr_zero(stride) < std::countr_zero(address.base.value()) ? 1 : 0);
 }
@@ -133,7 +133,7 @@ Result<LtProduct> LtProduct::create(const LtHandle &handle, const fb::MatrixProd
   LtProduct product(call);
   TRAINC_RETURN_IF_ERROR(product.describe(epilogue));
   TRAINC_RETURN_IF_ERROR(product.createLayouts());
-  TRAINC_RETURN_IF_ERROR(product.pointAt(operands, leastAligned));
+  TRAINC_RETURN_IF_ERROR(product.pointAt(operands, minAligned));
   TRAINC_RETURN_IF_ERROR(product.chooseAlgorithm(handle, operands));
   return product;
 }

@@ -27,9 +27,9 @@ std::optional<Refusal> checkLayout(char name, const Layout &layout) {
   if (layout.rows == 0 || layout.columns == 0 || layout.batches < 1)
     return invalid("{} has {} batches of {} x {} elements", name, layout.batches, layout.rows,
                    layout.columns);
-  const uint64_t least = layout.order == CUBLASLT_ORDER_COL ? layout.rows : layout.columns;
-  if (layout.ld < 0 || static_cast<uint64_t>(layout.ld) < least)
-    return invalid("{} has leading dimension {}, expected at least {}", name, layout.ld, least);
+  const uint64_t minimum = layout.order == CUBLASLT_ORDER_COL ? layout.rows : layout.columns;
+  if (layout.ld < 0 || static_cast<uint64_t>(layout.ld) < minimum)
+    return invalid("{} has leading dimension {}, expected at least {}", name, layout.ld, minimum);
   return std::nullopt;
 }
 

@@ -47,10 +47,10 @@ CUresult needSizes(const Call &call, const Function &function, const std::array<
   if (grid[0] > 0x7fffffffU || grid[1] > 0xffff || grid[2] > 0xffff)
     return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': a grid of {} x {} x {} blocks", name, grid[0],
                        grid[1], grid[2]);
-  const uint64_t mostThreads = std::min(kMaxThreads, function.ptx->maxThreads);
-  if (product(block) > mostThreads || block[2] > 64)
+  const uint64_t maxThreads = std::min(kMaxThreads, function.ptx->maxThreads);
+  if (product(block) > maxThreads || block[2] > 64)
     return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': blocks of {} x {} x {} threads, at most {}", name,
-                       block[0], block[1], block[2], mostThreads);
+                       block[0], block[1], block[2], maxThreads);
   if (const auto &required = function.ptx->requiredBlock; required[0] != 0 && block != required)
     return call.refuse(CUDA_ERROR_INVALID_VALUE,
                        "'{}': blocks of {} x {} x {} threads, expected {} x {} x {}", name, block[0],

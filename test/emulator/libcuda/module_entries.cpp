@@ -194,11 +194,11 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attr
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "attribute {} is not emulated",
                          static_cast<int>(attribute));
-    const int most =
+    const int maximum =
         static_cast<int>(kMaxSharedBytes - std::min(kMaxSharedBytes, function->ptx->sharedBytes));
-    if (value < 0 || value > most)
+    if (value < 0 || value > maximum)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "{} bytes of dynamic shared memory, at most {}", value,
-                         most);
+                         maximum);
     function->dynamicLimit = static_cast<uint32_t>(value);
     return CUDA_SUCCESS;
   });

@@ -25,13 +25,13 @@ std::optional<uint64_t> asNumber(std::string_view text) {
   std::_Exit(2);
 }
 
-uint64_t numberIn(const char *name, uint64_t otherwise, uint64_t most) {
+uint64_t numberIn(const char *name, uint64_t otherwise, uint64_t maximum) {
   const char *text = std::getenv(name);
   if (!text)
     return otherwise;
   const std::optional<uint64_t> number = asNumber(text);
-  if (!number || *number > most)
-    refuseVariable(name, text, fmt::format("a number up to {}", most));
+  if (!number || *number > maximum)
+    refuseVariable(name, text, fmt::format("a number up to {}", maximum));
   return *number;
 }
 

@@ -9,7 +9,7 @@ struct AttributeRule {
   cudnnBackendDescriptorType_t owner;
   cudnnBackendAttributeName_t name;
   cudnnBackendAttributeType_t type;
-  int64_t least, most;
+  int64_t minimum, maximum;
   bool isNeeded = true;
   /// Set by the library; users may only read it.
   bool isMade = false;

@@ -72,10 +72,10 @@ cudnnStatus_t setAttribute(const CudnnCall &call, Descriptor &descriptor, const 
                            int64_t count, const void *elements) {
   if (descriptor.isFinal)
     return call.refuse(CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is finalized");
-  if (rule.isMade || count < rule.least || count > rule.most)
+  if (rule.isMade || count < rule.minimum || count > rule.maximum)
     return call.refuse(CUDNN_STATUS_BAD_PARAM, "{} elements of attribute {}, expected {}", count,
                        static_cast<int>(rule.name),
-                       rule.isMade ? "none" : fmt::format("{} to {}", rule.least, rule.most));
+                       rule.isMade ? "none" : fmt::format("{} to {}", rule.minimum, rule.maximum));
   if (count > 0 && !elements)
     return call.refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the elements are null");
   AttributeValue value{.type = rule.type, .count = count, .bytes = {}, .descriptors = {}};

@@ -222,10 +222,10 @@ std::optional<Refusal> recognise(OperationGraph &graph, int major) {
   const Tensor &query = graph.tensor(products[0]->x), &key = graph.tensor(*products[0]->b);
   const Tensor &value = graph.tensor(graph.isBackward ? *products[2]->b : *products[1]->b);
   const int64_t headSize = query.sizes[3], valueSize = graph.isBackward ? value.sizes[2] : value.sizes[3];
-  const int64_t most = major == 9 ? 256 : 128;
-  if (headSize % 8 != 0 || valueSize % 8 != 0 || headSize > most || valueSize > most)
+  const int64_t maximum = major == 9 ? 256 : 128;
+  if (headSize % 8 != 0 || valueSize % 8 != 0 || headSize > maximum || valueSize > maximum)
     return refusal(CUDNN_STATUS_NOT_SUPPORTED_SHAPE, "heads of {} and {}, expected multiples of 8 up to {}",
-                   headSize, valueSize, most);
+                   headSize, valueSize, maximum);
   for (const auto &[id, tensor] : graph.tensors)
     if (tensor.isInMemory() && isShort(tensor) && tensor.strides[2] != 1 && tensor.strides[3] != 1)
       return refusal(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, "tensor {} has gaps between the elements of a head",

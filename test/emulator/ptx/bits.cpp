@@ -30,10 +30,10 @@ template <typename F> Handler unsignedBinary(unsigned bits) {
   return bits == 16 ? binary<F, uint16_t> : bits == 32 ? binary<F, uint32_t> : binary<F, uint64_t>;
 }
 
-Type bitsType(Decoding &decoding, unsigned least) {
+Type bitsType(Decoding &decoding, unsigned minimum) {
   const Type type = decoding.takeType();
-  if (type.width() < least && type.kind != Type::Kind::kPredicate)
-    decoding.fail("expected a type of {} bits or more, found {}", least, type.name());
+  if (type.width() < minimum && type.kind != Type::Kind::kPredicate)
+    decoding.fail("expected a type of {} bits or more, found {}", minimum, type.name());
   return type;
 }
 

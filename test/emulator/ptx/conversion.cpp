@@ -56,10 +56,10 @@ template <typename To, bool Is64> To wholeOf(double value, Rounding rounding) {
   const double whole = roundedToWhole(value, rounding);
   // One past the maximum is a power of two, which a double represents.
   const double past = std::ldexp(1.0, static_cast<int>(sizeof(To) * 8) - std::is_signed_v<To>);
-  const double least = std::is_signed_v<To> ? -past : 0;
+  const double minimum = std::is_signed_v<To> ? -past : 0;
   if (whole >= past)
     return std::numeric_limits<To>::max();
-  return whole <= least ? std::numeric_limits<To>::min() : static_cast<To>(whole);
+  return whole <= minimum ? std::numeric_limits<To>::min() : static_cast<To>(whole);
 }
 
 template <typename To>

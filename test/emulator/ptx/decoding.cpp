@@ -106,9 +106,9 @@ void Decoding::finish() {
     fail("the emulator knows no '.{}' of '{}'", modifiers_.front(), statement_.opcode);
 }
 
-void Decoding::expectOperands(size_t least, size_t most) {
-  if (operands() < least || operands() > most)
-    fail("expected {} operands, found {}", least, operands());
+void Decoding::expectOperands(size_t minimum, size_t maximum) {
+  if (operands() < minimum || operands() > maximum)
+    fail("expected {} operands, found {}", minimum, operands());
 }
 
 const Operand &Decoding::operand(size_t index) {

@@ -58,7 +58,7 @@ public:
 
   // Operands: appended to the instruction's reads or writes.
   size_t operands() const { return statement_.operands.size(); }
-  void expectOperands(size_t least, size_t most);
+  void expectOperands(size_t minimum, size_t maximum);
   const Operand &operand(size_t index);
   void read(size_t index, Type type) { readOperand(operand(index), type); }
   void readOperand(const Operand &operand, Type type);

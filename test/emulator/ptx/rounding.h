@@ -14,7 +14,7 @@ enum class Rounding : uint8_t { kNearest, kZero, kDown, kUp, kNearestAway };
 
 /// A float format: fraction bits, and the exponents of the smallest normal and the largest number.
 struct FloatFormat {
-  int fractionBits, least, most;
+  int fractionBits, minimum, maximum;
 };
 constexpr FloatFormat kFloat16 = {10, -14, 15}, kBFloat16 = {7, -126, 127}, kFloat32 = {23, -126, 127};
 constexpr FloatFormat kTensorFloat32 = {10, -126, 127};
@@ -70,9 +70,9 @@ inline double roundedToWhole(double value, Rounding rounding) {
 inline double narrowed(double value, FloatFormat format, Rounding rounding) {
   if (value == 0 || !std::isfinite(value))
     return value;
-  const int exponent = std::max(std::ilogb(value), format.least) - format.fractionBits;
+  const int exponent = std::max(std::ilogb(value), format.minimum) - format.fractionBits;
   const double rounded = std::ldexp(roundedToWhole(std::ldexp(value, -exponent), rounding), exponent);
-  const double largest = std::ldexp(2.0 - std::ldexp(1.0, -format.fractionBits), format.most);
+  const double largest = std::ldexp(2.0 - std::ldexp(1.0, -format.fractionBits), format.maximum);
   if (std::abs(rounded) <= largest)
     return rounded == 0 ? std::copysign(0.0, value) : rounded;
   const bool becomesInfinite = rounding == Rounding::kNearest || rounding == Rounding::kNearestAway ||

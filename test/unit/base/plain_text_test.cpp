@@ -63,6 +63,7 @@ TEST(PlainText, CharactersThatChangeDirectionAreInvisible) {
 TEST(PlainText, InvisibleCharactersAreSpelledOut) {
   EXPECT_EQ(printable("a\u202eb\u200bc\ufeff"), "a\\u202eb\\u200bc\\ufeff");
   EXPECT_EQ(printable("a\u00adb"), "a\\xadb");
+  EXPECT_EQ(printable("\u2764\ufe0f"), "\u2764\\ufe0f") << "a heart in colour; without the selector in black";
   EXPECT_EQ(printable("a\U000e0041b"), "a\\U000e0041b");
 }
 

@@ -19,9 +19,9 @@ struct Format {
   uint16_t infinity() const { return uint16_t(0x7fff >> fraction << fraction); }
   /// Value of bits without a sign. For the bits of infinity, the number that would follow the largest.
   double magnitude(uint16_t bits) const {
-    const int exponent = bits >> fraction, least = exponent == 0;
-    const int digits = (bits & ((1 << fraction) - 1)) + (least ? 0 : 1 << fraction);
-    return std::ldexp(digits, exponent + least - bias - fraction);
+    const int exponent = bits >> fraction, minimum = exponent == 0;
+    const int digits = (bits & ((1 << fraction) - 1)) + (minimum ? 0 : 1 << fraction);
+    return std::ldexp(digits, exponent + minimum - bias - fraction);
   }
 };
 

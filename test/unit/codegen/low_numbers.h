@@ -26,11 +26,11 @@ inline const char *name(Low low) { return low == Low::Bf16 ? "bf16" : "f16"; }
 
 /// Half an ULP of numbers as large as `magnitude`.
 inline double halfUnit(double magnitude, Low low) {
-  const int bits = low == Low::Bf16 ? 8 : 11, least = low == Low::Bf16 ? -126 : -14;
-  int exponent = least + 1;
+  const int bits = low == Low::Bf16 ? 8 : 11, minimum = low == Low::Bf16 ? -126 : -14;
+  int exponent = minimum + 1;
   if (magnitude > 0)
     std::frexp(magnitude, &exponent);
-  return std::ldexp(0.5, std::max(exponent - 1, least) - (bits - 1));
+  return std::ldexp(0.5, std::max(exponent - 1, minimum) - (bits - 1));
 }
 
 inline const llvm::fltSemantics &semantics(Low low) {

@@ -48,13 +48,14 @@ TEST(PtxConversion, BringsEveryHalfBack) {
 }
 
 TEST(PtxConversion, RoundsEveryHalfToWholeNumbers) {
-  const auto whole = [](auto round, auto least, auto most) {
+  const auto whole = [](auto round, auto minimum, auto maximum) {
     return [=](uint16_t bits) {
       const float value = static_cast<float>(Float16{bits});
-      using T = decltype(least);
-      return std::isnan(value) ? T{0}
-                               : static_cast<T>(std::fmin(std::fmax(round(value), static_cast<float>(least)),
-                                                          static_cast<float>(most)));
+      using T = decltype(minimum);
+      return std::isnan(value)
+                 ? T{0}
+                 : static_cast<T>(std::fmin(std::fmax(round(value), static_cast<float>(minimum)),
+                                            static_cast<float>(maximum)));
     };
   };
   expectEach(evaluate<int16_t>("cvt.rzi.s16.f16 %h9, %h0;", all16()),

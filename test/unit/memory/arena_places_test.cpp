@@ -70,10 +70,10 @@ TEST(ArenaPlaces, GapsAreThoseOfAskingEachBuffer) {
       const Lifetime lifetime = random.lifetime();
       const int64_t bytes = random.below(400), gap = gapByAsking(buffers, lifetime, bytes);
       EXPECT_EQ(places.lowestGap(lifetime, bytes), gap) << "seed " << seed;
-      const int64_t most = gap + bytes;
-      EXPECT_EQ(places.lowestGap(lifetime, bytes, most), gap) << "seed " << seed;
+      const int64_t maximum = gap + bytes;
+      EXPECT_EQ(places.lowestGap(lifetime, bytes, maximum), gap) << "seed " << seed;
       if (gap > 0)
-        EXPECT_GT(places.lowestGap(lifetime, bytes, most - 1) + bytes, most - 1) << "seed " << seed;
+        EXPECT_GT(places.lowestGap(lifetime, bytes, maximum - 1) + bytes, maximum - 1) << "seed " << seed;
     }
   }
 }

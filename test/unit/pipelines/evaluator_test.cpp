@@ -170,12 +170,12 @@ struct BudgetTest : EvaluatorTest {
 
   /// Plans for limits from the least to the most that is of use.
   void sweep(const Settings &settings, int64_t steps) {
-    const auto [least, most] = range(settings);
-    ASSERT_LT(least, most);
+    const auto [minimum, maximum] = range(settings);
+    ASSERT_LT(minimum, maximum);
     double before = std::numeric_limits<double>::infinity();
     int64_t bytesBefore = 0;
     for (int64_t i = 0; i < steps; ++i) {
-      const int64_t limit = least + (most - least) * i / (steps - 1);
+      const int64_t limit = minimum + (maximum - minimum) * i / (steps - 1);
       std::optional<Evaluation> plan = planWithin(limit, settings);
       ASSERT_TRUE(plan) << limit;
       EXPECT_LE(plan->bytes(), limit);
@@ -189,8 +189,8 @@ struct BudgetTest : EvaluatorTest {
       message = diagnostic.str();
       return success();
     });
-    EXPECT_FALSE(planWithin(least - 1, settings));
-    EXPECT_NE(message.find(std::to_string(least)), std::string::npos) << message;
+    EXPECT_FALSE(planWithin(minimum - 1, settings));
+    EXPECT_NE(message.find(std::to_string(minimum)), std::string::npos) << message;
   }
 };
 

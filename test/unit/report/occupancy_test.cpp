@@ -171,7 +171,7 @@ TEST_P(OccupancyOfPlans, SharesNoByteAndMissesNone) {
   for (const report::EntryAnalysis &entry : analysis.entries)
     for (const report::ArenaPeak &peak : entry.occupancy.peaks) {
       const auto needed = neededBytes(plan, entry.moments, peak.arena);
-      uint64_t most = 0;
+      uint64_t maximum = 0;
       for (uint32_t moment = 0; moment < entry.moments.size(); ++moment) {
         std::set<uint64_t> taken;
         for (const Held &each : entry.occupancy.values)
@@ -181,9 +181,9 @@ TEST_P(OccupancyOfPlans, SharesNoByteAndMissesNone) {
               ASSERT_TRUE(taken.insert(byte).second) << "byte " << byte << " twice at moment " << moment;
         for (const uint64_t byte : needed[moment])
           ASSERT_TRUE(taken.contains(byte)) << "byte " << byte << " is needed at moment " << moment;
-        most = std::max<uint64_t>(most, taken.size());
+        maximum = std::max<uint64_t>(maximum, taken.size());
       }
-      EXPECT_EQ(peak.held, most);
+      EXPECT_EQ(peak.held, maximum);
       EXPECT_LE(peak.reach, plan.arenas()->Get(peak.arena)->bytes());
     }
 }

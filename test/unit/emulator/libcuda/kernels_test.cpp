@@ -120,10 +120,10 @@ TEST_F(EmulatedKernels, HaveLimits) {
   EXPECT_EQ(value, 1024);
   EXPECT_EQ(launch(0, 32), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(1, 1025), CUDA_ERROR_INVALID_VALUE);
-  const unsigned most = (48 << 10) - 4096;
-  EXPECT_EQ(launch(1, 32, most + 1), CUDA_ERROR_INVALID_VALUE);
+  const unsigned maximum = (48 << 10) - 4096;
+  EXPECT_EQ(launch(1, 32, maximum + 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CU(cuMemsetD8Async(memory, 0, 400, stream));
-  EXPECT_CU(launch(1, 32, most));
+  EXPECT_CU(launch(1, 32, maximum));
   EXPECT_CU(cuFuncSetAttribute(add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000));
   EXPECT_CU(launch(1, 32, 100000));
   EXPECT_EQ(launch(1, 32, 100001), CUDA_ERROR_INVALID_VALUE);
@@ -155,9 +155,9 @@ TEST_F(EmulatedKernels, MayFixTheSizeOfBlocks) {
     CUmodule limited = nullptr;
     EXPECT_CU(cuModuleLoadDataEx(&limited, text.c_str(), 0, nullptr, nullptr));
     EXPECT_CU(cuModuleGetFunction(&add, limited, "add"));
-    int most = 0;
-    EXPECT_CU(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, add));
-    EXPECT_EQ(most, 64);
+    int maximum = 0;
+    EXPECT_CU(cuFuncGetAttribute(&maximum, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, add));
+    EXPECT_EQ(maximum, 64);
     CUdeviceptr far = 0;
     void *parameters[] = {&memory, &far, &number, &count};
     const auto launchBlocks = [&](unsigned x, unsigned y) {

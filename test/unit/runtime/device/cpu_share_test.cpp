@@ -74,16 +74,16 @@ TEST(CpuShares, AreApartAndOfAboutOneSize) {
     const std::vector<CpuSet> shares = topology.shares(count);
     ASSERT_EQ(shares.size(), count);
     std::set<unsigned> seen;
-    size_t total = 0, least = 24, most = 0;
+    size_t total = 0, minimum = 24, maximum = 0;
     for (const CpuSet &share : shares) {
       seen.insert(share.begin(), share.end());
       total += share.size();
-      least = std::min(least, share.size());
-      most = std::max(most, share.size());
+      minimum = std::min(minimum, share.size());
+      maximum = std::max(maximum, share.size());
     }
     EXPECT_EQ(seen.size(), total) << "no CPU is in two of " << count;
-    EXPECT_GE(least, 1U);
-    EXPECT_LE(most, 2 * least + 2) << "of " << count;
+    EXPECT_GE(minimum, 1U);
+    EXPECT_LE(maximum, 2 * minimum + 2) << "of " << count;
   }
 }
 
