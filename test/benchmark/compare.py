@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Side by side with PyTorch, in one run: the same model, batch, tokens and threads (standard library only).
 
-  compare.py --python venv/bin/python              both models
+  compare.py --python venv/bin/python              all models
   compare.py --python venv/bin/python --only small --check
   compare.py --python venv/bin/python --precision bf16       PyTorch in torch.autocast(bfloat16)
+  compare.py --python venv/bin/python --only smollm2         needs transformers, too
 
 Last comes the roofline: where a step's time goes (trainrun --profile) beside what the machine can do (machine_peak).
 
@@ -41,7 +42,7 @@ def has_amx():
 @dataclasses.dataclass(frozen=True)
 class Case:
     title: str
-    model: str  # below the repository's root
+    model: str  # below the repository's root; a text, or a folder with a config.json
     vocabulary: int
     batch: int
     seq_len: int
@@ -60,6 +61,10 @@ CASES = {
         "small GPT, {precision}, batch 8 x 128", "examples/gpt/small.mlir", 256, 8, 128, warmup=20, steps=100,
         targets={"step_ratio": 0.65, "rss_ratio": 0.70, "start_seconds": 0.5, "compile_seconds": 2.0},
         bf16_targets={"rss_ratio": 0.60}),
+    "smollm2": Case(
+        "SmolLM2-135M, {precision}, batch 2 x 512", "test/benchmark/smollm2", 49152, 2, 512, warmup=1, steps=4,
+        targets={"step_ratio": 0.75, "rss_ratio": 0.80, "start_seconds": 2.0, "compile_seconds": 5.0},
+        bf16_targets={"step_ratio": 0.50}),
 }  # fmt: skip
 
 
@@ -97,9 +102,20 @@ def precision_options(arguments):
     return ["--precision=fp32", f"--fp32-products={arguments.fp32_products}"]
 
 
+def model_text(arguments, case, folder):
+    """The path of the case's model; a config.json is imported."""
+    if (ROOT / case.model).is_file():
+        return ROOT / case.model
+    text = folder / "model.mlir"
+    if not text.exists():
+        run([arguments.bin / "trainc", "import", ROOT / case.model, "-o", text])
+    return text
+
+
 def compile_plan(arguments, case, plan, report):
+    text = model_text(arguments, case, plan.parent)
     _, _, seconds = run(
-        [arguments.bin / "trainc", "compile", ROOT / case.model, "-o", plan, "--target=cpu", *precision_options(arguments),
+        [arguments.bin / "trainc", "compile", text, "-o", plan, "--target=cpu", *precision_options(arguments),
          f"--micro-batch={case.batch}", "--accumulate=1",
          f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
     return seconds
@@ -353,7 +369,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
     add_usual_arguments(parser)
-    parser.add_argument("--only", choices=CASES, help="one of the two models")
+    parser.add_argument("--only", choices=CASES, help="one of the models")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The PyTorch side of the side-by-side benchmark: trains GPT-2 and prints one JSON object (needs torch, numpy).
+"""The PyTorch side of the side-by-side benchmark: trains a model and prints one JSON object (needs torch, numpy).
 
   pytorch_peer.py --config gpt2 --mode compile
+  pytorch_peer.py --config smollm2                    needs transformers, whose model it trains
   pytorch_peer.py --config gpt2 --precision bf16      in torch.autocast(bfloat16)
 
 Written the way a careful user writes it today: fused QKV, scaled_dot_product_attention, tied embedding, fused AdamW
@@ -46,6 +47,19 @@ CONFIGS = {
     "gpt2": Config(layers=12, width=768, heads=12, vocabulary=50257, context=1024, batch=4, seq_len=256),
     "small": Config(layers=4, width=128, heads=4, vocabulary=256, context=128, batch=8, seq_len=128),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class FolderConfig:
+    """A model of transformers, from the config.json of a folder."""
+
+    folder: pathlib.Path
+    vocabulary: int
+    batch: int
+    seq_len: int
+
+
+FOLDERS = {"smollm2": FolderConfig(pathlib.Path(__file__).resolve().parent / "smollm2", vocabulary=49152, batch=2, seq_len=512)}
 
 
 # --- model ------------------------------------------------------------------------------------------------------
@@ -107,10 +121,33 @@ class Gpt(nn.Module):
         return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
-def flops_per_token(config):
+class FromFolder(nn.Module):
+    """Computes logits and loss as Gpt does."""
+
+    def __init__(self, config):
+        super().__init__()
+        import transformers
+
+        read = transformers.AutoConfig.from_pretrained(config.folder)
+        self.model = transformers.AutoModelForCausalLM.from_config(read, dtype=torch.float32, attn_implementation="sdpa")
+
+    def forward(self, tokens, labels):
+        logits = self.model(input_ids=tokens, use_cache=False).logits
+        return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+def make_model(config):
+    return Gpt(config) if isinstance(config, Config) else FromFolder(config)
+
+
+def flops_per_token(config, model):
     """Matrix products of forward and backward: 6 per weight (the positions' table aside), and causal attention."""
-    weights = config.layers * 12 * config.width**2 + config.vocabulary * config.width
-    return 6 * weights + 6 * config.layers * config.seq_len * config.width
+    if isinstance(config, Config):
+        weights = config.layers * 12 * config.width**2 + config.vocabulary * config.width
+        return 6 * weights + 6 * config.layers * config.seq_len * config.width
+    read = model.model.config
+    weights = sum(each.numel() for each in model.parameters() if each.ndim >= 2)
+    return 6 * weights + 6 * read.num_hidden_layers * config.seq_len * read.num_attention_heads * read.head_dim
 
 
 # --- training ---------------------------------------------------------------------------------------------------
@@ -155,7 +192,8 @@ def peak_rss_bytes():
 def measure(config, arguments):
     torch.manual_seed(1)
     torch.set_num_threads(arguments.threads)
-    model = Gpt(config)
+    model = make_model(config)
+    flops = flops_per_token(config, model)
     optimizer = make_optimizer(model)
     if arguments.mode == "compile":
         model = torch.compile(model, mode=arguments.compile_mode)
@@ -175,7 +213,7 @@ def measure(config, arguments):
         "first_step_seconds": seconds[0],
         "step_seconds": step_seconds,
         "tokens_per_second": tokens / step_seconds,
-        "gflop_per_second": flops_per_token(config) * tokens / step_seconds / 1e9,
+        "gflop_per_second": flops * tokens / step_seconds / 1e9,
         "peak_rss_bytes": peak_rss_bytes(),
         "losses": losses,
     }
@@ -183,7 +221,7 @@ def measure(config, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", choices=CONFIGS, default="small")
+    parser.add_argument("--config", choices=[*CONFIGS, *FOLDERS], default="small")
     parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="bf16: in torch.autocast")
     parser.add_argument("--compile-mode", default="default", help="mode of torch.compile, such as max-autotune")
@@ -194,7 +232,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.steps < 1 or arguments.warmup < 1:
         parser.error("--steps and --warmup must be at least 1: the first step allocates and compiles")
-    config = CONFIGS[arguments.config]
+    config = (CONFIGS | FOLDERS)[arguments.config]
     settings = {
         "config": arguments.config, "mode": arguments.mode, "precision": arguments.precision, "threads": arguments.threads, "steps": arguments.steps,
         "torch": torch.__version__, "cpu_capability": torch.backends.cpu.get_cpu_capability(),
