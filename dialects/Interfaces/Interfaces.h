@@ -53,6 +53,9 @@ public:
   /// Returns the number of a random stream: a hash of the scope path and `name`, independent of the position
   /// in the program. Fails with an error at the layer if the name is used already.
   virtual llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) = 0;
+  /// Number of tokens of a sample, and of positions of a text in generation; 0 if no column has an open
+  /// length.
+  virtual int64_t sequenceLength() const = 0;
   /// Whether the entry trains. If false, dropout passes its input through.
   virtual bool training() const = 0;
   /// Scalars (tensor<i64>) that key random numbers: the run's seed, the optimizer step, the micro-batch

@@ -146,7 +146,9 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
     losses, means and variances, functions with a large derivative.
   }];
   let methods = [InterfaceMethod<[{ The default is the operands' type. }],
-    "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
+    "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>,
+    InterfaceMethod<[{ Whether operand `operand` may be f32 while the others are bf16 or f16. }],
+    "bool", "mayStayF32", (ins "unsigned":$operand), [{}], [{ return false; }]>];
 }
 
 def Fp8OpInterface : OpInterface<"Fp8OpInterface"> {

@@ -93,12 +93,35 @@ static LogicalResult checkAlibi(std::optional<APFloat> alibi, bool isOneSided, I
   return success();
 }
 
-/// Reports an error unless `sinks` has a number for each head, of the type of q.
+/// Whether `value` has the element type of q, or that of q's scores.
+static bool isOfScores(Value value, Value q) {
+  const Type element = tensorType(value).getElementType(), ofQ = tensorType(q).getElementType();
+  return element == ofQ || element == wideElement(ofQ);
+}
+
+/// Reports an error unless `sinks` has a number for each head.
 static LogicalResult checkSinks(Value sinks, Value q, int64_t heads, InferError error) {
   const RankedTensorType expected = RankedTensorType::get({heads}, tensorType(q).getElementType());
-  if (sinks && sinks.getType() != expected)
+  if (sinks && (shapeOf(sinks) != expected.getShape() || !isOfScores(sinks, q)))
     return error() << "operand sinks must be " << expected << ", a number for each head, found "
                    << sinks.getType();
+  return success();
+}
+
+/// Reports an error unless `bias` has a number for each head and distance.
+static LogicalResult checkBias(Value bias, Value q, int64_t heads, const Sizes &sizes, InferError error) {
+  if (!bias)
+    return success();
+  const RankedTensorType type = tensorType(bias);
+  const int64_t positions = std::max(sizes.queries, sizes.keys);
+  const auto fits = [&] {
+    return type.getRank() == 2 && type.getDimSize(0) == heads && type.getDimSize(1) % 2 == 1 &&
+           type.getDimSize(1) >= 2 * positions - 1 && isOfScores(bias, q);
+  };
+  if (!fits())
+    return error() << "operand bias must be " << typeLike(q, {heads, 2 * positions - 1})
+                   << ", a number for each head and distance, or odd and wider, found " << type
+                   << "; nn.relative_bias makes one";
   return success();
 }
 
@@ -133,6 +156,7 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
       failed(checkScores(op.getWindow(), op.getSoftcap(), error)) ||
       failed(checkAlibi(op.getAlibi(), op.getCausal() || op.getLimit(), error)) ||
       failed(checkSinks(op.getSinks(), op.getQ(), heads, error)) ||
+      failed(checkBias(op.getBias(), op.getQ(), heads, *sizes, error)) ||
       failed(checkDropout(op.getDropout(), op.getDropoutKey(), error)))
     return failure();
   if (double scale = op.getScale() ? op.getScale()->convertToDouble() : 1; !std::isfinite(inF32(scale)))
@@ -147,6 +171,7 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
       checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads, op.getKvHeads(), error);
   if (failed(sizes) || failed(checkScores(op.getWindow(), op.getSoftcap(), error)) ||
       failed(checkAlibi(op.getAlibi(), op.getCausal(), error)) ||
+      failed(checkBias(op.getBias(), op.getQ(), heads, *sizes, error)) ||
       failed(checkDropout(op.getDropout(), op.getDropoutKey(), error)))
     return failure();
   RankedTensorType out = typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth});
@@ -157,7 +182,10 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
                    << op.getLse().getType();
   if (Value dlse = op.getDlse(); dlse && dlse.getType() != lse)
     return error() << "operand dlse must be " << lse << ", as lse is, found " << dlse.getType();
-  return SmallVector<Type>{op.getQ().getType(), op.getK().getType(), op.getV().getType()};
+  SmallVector<Type> types{op.getQ().getType(), op.getK().getType(), op.getV().getType()};
+  if (Value bias = op.getBias())
+    types.push_back(bias.getType());
+  return types;
 }
 
 double AttentionOp::scoreScale() {
@@ -193,16 +221,23 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
   }
   Value dout = g[0] ? g[0] : TensorBuilder(builder, getLoc()).constantLike(getOut(), 0);
   auto grad = AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), dout,
-                                      getSegments(), /*dlse=*/g[1], getDropoutKey(), getHeads(), keyHeads(),
-                                      getCausal(), getWindowAttr(), getSoftcapAttr(), APFloat(scoreScale()),
-                                      getAlibiAttr(), getDropoutAttr());
-  llvm::copy(grad.getResults(), out.begin());
+                                      getSegments(), /*dlse=*/g[1], getDropoutKey(), getBias(), getHeads(),
+                                      keyHeads(), getCausal(), getWindowAttr(), getSoftcapAttr(),
+                                      APFloat(scoreScale()), getAlibiAttr(), getDropoutAttr());
+  llvm::copy(ValueRange{grad.getDq(), grad.getDk(), grad.getDv()}, out.begin());
+  for (OpOperand &bias : getBiasMutable())
+    out[bias.getOperandNumber()] = grad.getDbias();
   for (OpOperand &sinks : getSinksMutable())
     if (needed[sinks.getOperandNumber()])
       out[sinks.getOperandNumber()] = buildSinksGradient(builder, *this, dout, /*dlse=*/g[1]);
 }
 
 PrecisionClass AttentionOp::getPrecisionClass() { return PrecisionClass::Low; }
+
+bool AttentionOp::mayStayF32(unsigned operand) {
+  const Value value = getOperand(operand);
+  return value == getSinks() || value == getBias();
+}
 
 /// Only the batch can be partitioned: positions attend to each other, and query heads share key heads.
 IndexingRule AttentionOp::getIndexingRule() {
@@ -211,9 +246,9 @@ IndexingRule AttentionOp::getIndexingRule() {
     rule.operands.push_back({0, -1});
   if (getLimit())
     rule.operands.emplace_back();
-  for (Value perOp : {getSinks(), getDropoutKey()})
+  for (Value perOp : {getSinks(), getDropoutKey(), getBias()})
     if (perOp)
-      rule.operands.push_back({-1});
+      rule.operands.emplace_back(shapeOf(perOp).size(), -1);
   return rule;
 }
 
@@ -221,7 +256,7 @@ SequenceDims AttentionOp::getSequenceDims() {
   SequenceDims dims{{1, 1, 1}, {1, 2}};
   if (getSegments())
     dims.operands.push_back(1);
-  for (Value perOp : {getLimit(), getSinks(), getDropoutKey()})
+  for (Value perOp : {getLimit(), getSinks(), getDropoutKey(), getBias()})
     if (perOp)
       dims.operands.push_back(-1);
   return dims;
@@ -234,13 +269,14 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
     emitOpError("is not causal, which generation needs");
     return {};
   }
-  const std::optional<int64_t> window = getAlibi() ? std::nullopt : std::optional<int64_t>(getWindow());
+  const std::optional<int64_t> window =
+      getAlibi() || getBias() ? std::nullopt : std::optional<int64_t>(getWindow());
   const CachedRows keys = caches.append(builder, getK(), window),
                    values = caches.append(builder, getV(), window);
   const bool hidesKeys = getWindow() && int64_t(*getWindow()) < shapeOf(keys.rows)[1];
   auto step =
       AttentionOp::create(builder, getLoc(), getQ(), keys.rows, values.rows, /*segments=*/Value(), keys.limit,
-                          getSinks(), /*dropout_key=*/Value(), getHeadsAttr(), getKvHeadsAttr(),
+                          getSinks(), /*dropout_key=*/Value(), getBias(), getHeadsAttr(), getKvHeadsAttr(),
                           /*causal=*/UnitAttr(), hidesKeys ? getWindowAttr() : IntegerAttr(),
                           getSoftcapAttr(), getScaleAttr(), getAlibiAttr(), /*dropout=*/FloatAttr());
   return {step.getOut(), step.getLse()};

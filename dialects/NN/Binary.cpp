@@ -1,4 +1,4 @@
-// Elementwise ops with two operands, comparisons and select.
+// Elementwise ops with two operands, comparisons, logic and select.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -225,6 +225,19 @@ Value CompareOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCo
     return arith::CmpFOp::create(builder, lanes.loc, floatPredicate(getPredicate()), operands[0],
                                  operands[1]);
   return arith::CmpIOp::create(builder, lanes.loc, intPredicate(getPredicate()), operands[0], operands[1]);
+}
+
+Value AndOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return arith::AndIOp::create(builder, lanes.loc, operands[0], operands[1]);
+}
+
+Value OrOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return arith::OrIOp::create(builder, lanes.loc, operands[0], operands[1]);
+}
+
+Value NotOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return arith::XOrIOp::create(builder, lanes.loc, operands[0],
+                               lanes.constantInt(builder, builder.getI1Type(), 1));
 }
 
 Inferred SelectOp::inferTypes(Adaptor adaptor, InferError error) {

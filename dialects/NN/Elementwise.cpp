@@ -62,6 +62,15 @@ Inferred nn::inferArithmetic(Value lhs, Value rhs, InferError error) {
   return inferBinary(lhs, rhs, error);
 }
 
+Inferred nn::inferLogical(ValueRange operands, InferError error) {
+  for (Value operand : operands)
+    if (!tensorType(operand).getElementType().isInteger(1))
+      return error() << "computes with i1, found " << operand.getType() << "; use nn.compare";
+  if (failed(checkSameShape("lhs", operands.front(), "rhs", operands.back(), error)))
+    return failure();
+  return SmallVector<Type>{operands.front().getType()};
+}
+
 /// Returns the number in place of an operand of `op`, or null.
 static FloatAttr numberOf(Operation *op) {
   return dyn_cast_or_null<FloatAttr>(op->getInherentAttr("number").value_or(Attribute()));

@@ -115,6 +115,10 @@ constexpr ForeignOp kForeignOps[] = {
     {"less", kCompare},
     {"localresponsenorm", kNoOtherNorms},
     {"log2", "it is composed here, of `nn.log` and `nn.mul`"},
+    {"logicaland", "write `nn.and`"},
+    {"logicalnot", "write `nn.not`"},
+    {"logicalor", "write `nn.or`"},
+    {"logicalxor", "write `nn.compare ne`"},
     {"logistic", "write `nn.sigmoid`"},
     {"logsoftmax", "it is composed here: subtract from %x the log-sum-exp along the last dimension, of "
                    "`nn.reduce max`, `nn.exp`, `nn.reduce sum` and `nn.log`; the loss is `nn.cross_entropy`"},
@@ -140,7 +144,7 @@ constexpr ForeignOp kForeignOps[] = {
     {"nllloss", "write `nn.cross_entropy`, of logits"},
     {"norm", "it is composed here, of `nn.square`, `nn.reduce sum` and `nn.sqrt`; layers are `nn.layer_norm` "
              "and `nn.rms_norm`"},
-    {"onehot", kAbsentOp},
+    {"onehot", "it is composed here: `nn.compare eq` of ids [..., 1] and `nn.iota`, then `nn.convert`"},
     {"partialrotaryfactor", "write `nn.rope` with `rotary 32`"},
     {"permute", "write `nn.transpose`"},
     {"pixelshuffle", kAbsentOp},
@@ -149,6 +153,7 @@ constexpr ForeignOp kForeignOps[] = {
     {"print", kPython},
     {"prod", kAbsentOp},
     {"rearrange", "write `nn.reshape` and `nn.transpose`"},
+    {"relativeattentionbias", "write `nn.relative_bias`, and `bias %b` at nn.attention"},
     {"relu6", "it is composed here, of `nn.relu` and `nn.min`"},
     {"repeatinterleave", "write `nn.broadcast` and `nn.reshape`"},
     {"rnn", kNoRecurrence},

@@ -1,5 +1,5 @@
 // Layers that are or have parameters: nn.parameter, nn.use, nn.dropout, nn.dropout_key, nn.linear,
-// nn.embedding, nn.layer_norm and nn.rms_norm.
+// nn.embedding, nn.relative_bias, nn.layer_norm and nn.rms_norm.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Syntax.h"
 
@@ -201,6 +201,71 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
   if (!table || failed(checkSizes(shape, [&] { return emitOpError(); })))
     return failure();
   return SmallVector<Value>{GatherOp::create(builder, getLoc(), table, ids)};
+}
+
+// --- nn.relative_bias ---
+
+LogicalResult RelativeBiasOp::verify() {
+  if (int64_t(getHeads()) < 1)
+    return emitOpError("the number of heads must be at least 1, found ") << int64_t(getHeads());
+  const int64_t sides = getCausal() ? 1 : 2;
+  if (const auto buckets = int64_t(getBuckets());
+      buckets < 2 * sides || buckets > 4096 || buckets % sides != 0)
+    return emitOpError("the number of buckets must be ")
+           << (getCausal() ? "from 2" : "even and from 4") << " to 4096, found " << buckets;
+  if (int64_t(getMaxDistance()) <= int64_t(getBuckets()) / sides / 2)
+    return emitOpError("max_distance must be above the ")
+           << int64_t(getBuckets()) / sides / 2 << " distances with buckets of their own, found "
+           << int64_t(getMaxDistance());
+  return success();
+}
+
+/// Returns the first distances of the buckets after those of single distances.
+static SmallVector<double> bucketStarts(int64_t buckets, double maxDistance) {
+  const int64_t single = buckets / 2;
+  SmallVector<double> starts;
+  for (int64_t i = 1; i < buckets - single; ++i) {
+    const double start =
+        double(single) * std::pow(maxDistance / double(single), double(i) / double(buckets - single));
+    starts.push_back(std::ceil(start * (1 - 1e-12))); // a whole number may have been rounded up
+  }
+  return starts;
+}
+
+/// Returns the bucket of each distance in `distances`, i32.
+static Value bucketsOf(TensorBuilder &b, Value distances, RelativeBiasOp op) {
+  const Type i32 = tensorType(distances).getElementType();
+  Value zero = b.constantLike(distances, 0);
+  const int64_t buckets = int64_t(op.getBuckets()) / (op.getCausal() ? 1 : 2);
+  Value size = b.create<MaxOp>(distances, op.getCausal() ? zero : b.sub(zero, distances));
+  Value bucket = b.create<MinOp>(size, b.constantLike(size, double(buckets / 2)));
+  const auto addWhere = [&](Predicate predicate, Value x, double bound, double number) {
+    Value holds = b.convert(b.compare(predicate, x, b.constantLike(x, bound)), i32);
+    bucket = b.add(bucket, b.mul(holds, number));
+  };
+  for (double start : bucketStarts(buckets, double(op.getMaxDistance())))
+    addWhere(Predicate::ge, size, start, 1);
+  if (!op.getCausal())
+    addWhere(Predicate::lt, distances, 0, double(buckets));
+  return bucket;
+}
+
+FailureOr<SmallVector<Value>> RelativeBiasOp::expand(OpBuilder &builder, ValueRange, LayerScope &scope) {
+  const int64_t length = scope.sequenceLength();
+  if (length == 0)
+    return emitOpError("needs the number of tokens of a sample; expected a column with a second open "
+                       "dimension, such as tensor<?x?xi32>");
+  auto type = RankedTensorType::get({int64_t(getBuckets()), int64_t(getHeads())}, builder.getF32Type());
+  Value table =
+      scope.declareParameter(joinPath(getName(), "weight"), type, initializer(getInitAttr(), "normal", 0.02));
+  if (!table)
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value places =
+      b.create<IotaOp>(0, RankedTensorType::get({2 * length - 1}, builder.getI32Type())).getResult();
+  Value distances = b.sub(places, b.constantLike(places, double(length - 1)));
+  Value rows = b.create<GatherOp>(table, bucketsOf(b, distances, *this)).getResult();
+  return SmallVector<Value>{b.transpose(rows, {1, 0})};
 }
 
 // --- nn.layer_norm and nn.rms_norm ---

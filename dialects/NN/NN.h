@@ -90,6 +90,8 @@ llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferArithmetic(mlir::Value lhs, 
 /// Infers the result type of an elementwise op with two operands of one type.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs,
                                                            InferError error);
+/// Infers the result type of an elementwise op on i1, with one or two operands.
+llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferLogical(mlir::ValueRange operands, InferError error);
 /// Verifies the number in place of an operand, as in `nn.mul %x, 0.5`. It is allowed while types are
 /// deferred.
 llvm::LogicalResult verifyNumber(mlir::Operation *op);

@@ -124,6 +124,26 @@ def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false if eithe
   let extraClassDefinition = inferDefinition # indexingDefinition # numberDefinition;
 }
 
+class NN_LogicalOp<string mnemonic, string what> : NN_ElementwiseOp<mnemonic> {
+  let summary = what;
+  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
+  let extraClassDefinition = inferDefinition # indexingDefinition # [{
+    ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
+        Adaptor adaptor, ::trainc::nn::InferError error) {
+      return ::trainc::nn::inferLogical(adaptor.getOperands(), error);
+    }
+  }];
+}
+
+def NN_AndOp : NN_LogicalOp<"and", "whether x and y are both true; both are i1, as results of nn.compare">;
+def NN_OrOp : NN_LogicalOp<"or", "whether x or y is true; both are i1">;
+def NN_NotOp : NN_LogicalOp<"not", "whether x is false; x is i1"> {
+  let arguments = (ins NN_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `` custom<Types>(type($x))";
+}
+
 def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
   let summary = "condition ? x : y";
   let description = "x or y may be a number, which takes the element type of the other: `nn.select %mask, %x, -inf`.";

@@ -78,7 +78,7 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                                                DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                DeclareOpInterfaceMethods<CostOpInterface>,
                                                DeclareOpInterfaceMethods<ExecutableOpInterface>,
-                                               DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass"]>,
+                                               DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass", "mayStayF32"]>,
                                                AttrSizedOperandSegments]> {
   let summary = "softmax(scale q k^T + mask) v per head";
   let description = [{
@@ -92,9 +92,12 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     `alibi` f (with `causal` or `limit`): f slope (j - p) is added to the scaled score of query i and key j, where p is the query's position,
     i + s - t, or limit + i. The slopes of n heads are those of Press et al. (2022), as in BLOOM: with c the largest power of two up to n,
     head h < c has 2^(-8(h + 1)/c), and head h >= c has 2^(-4(2(h - c) + 1)/c).
+    `bias` [heads, 2n - 1], with n at least t and s: number n - 1 + p - j of a head's row is added to the scaled score of query i and key j, where
+    p is the query's position as above. So a bias is one of distances, and takes no memory for pairs; nn.relative_bias makes that of T5. Its
+    gradient is summed over the batch.
     `softcap` c: such a score x becomes c tanh(x/c), before the mask (Gemma 2).
     `sinks` [heads]: a score for each head that takes part in its softmax and has no key and no value (gpt-oss). Sinks are neither scaled nor
-    biased nor capped, and every query has its head's.
+    biased nor capped, and every query has its head's. Biases and sinks are f32 or have the type of q.
     `dropout` p with `dropout_key`, a tensor<4xi32> from nn.dropout_key: each softmax weight is 0 with probability p, and 1/(1 - p) times
     itself otherwise. The log-sum-exp does not change. In detail: Philox4x32-10 (see nn.random) is keyed by words 0 and 1 of the key, and its
     counter for batch element b of B, head h, query i and key j is (j/4, i, (B*word 3 + b)*heads + h, word 2). Of the words drawn, word j mod 4
@@ -106,7 +109,7 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     the type of v.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
-                       Optional<NN_Tensor>:$sinks, Optional<NN_Tensor>:$dropout_key,
+                       Optional<NN_Tensor>:$sinks, Optional<NN_Tensor>:$dropout_key, Optional<NN_Tensor>:$bias,
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
                        OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$alibi,
                        OptionalAttr<F64Attr>:$dropout);
@@ -116,7 +119,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     oilist(`kv_heads` custom<Whole>($kv_heads) | `causal` $causal | `window` custom<Whole>($window) | `softcap` custom<Number>($softcap)
            | `scale` custom<Number>($scale) | `alibi` custom<Number>($alibi) | `dropout` custom<Number>($dropout)
            | `segments` custom<Given>($segments, type($segments)) | `limit` custom<Given>($limit, type($limit))
-           | `sinks` custom<Given>($sinks, type($sinks)) | `dropout_key` custom<Given>($dropout_key, type($dropout_key)))
+           | `sinks` custom<Given>($sinks, type($sinks)) | `dropout_key` custom<Given>($dropout_key, type($dropout_key))
+           | `bias` custom<Given>($bias, type($bias)))
     attr-dict `` custom<Types>(type($q), type($k), type($v))
   }];
   let extraClassDeclaration = inferDeclaration # [{
@@ -134,24 +138,26 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
 def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [NN_Generated, DeclareOpInterfaceMethods<CostOpInterface>,
                                                         DeclareOpInterfaceMethods<ExecutableOpInterface>,
                                                         AttrSizedOperandSegments]> {
-  let summary = "cotangents of q, k and v from those of attention's output and, with `dlse`, of its log-sum-exp";
+  let summary = "cotangents of q, k, v and `bias` from those of attention's output and, with `dlse`, of its log-sum-exp";
   let description = [{
     Attributes and operands are those of nn.attention. Sinks take part through `lse` alone, so that the op does not need them.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
-                       Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse, Optional<NN_Tensor>:$dropout_key,
+                       Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse, Optional<NN_Tensor>:$dropout_key, Optional<NN_Tensor>:$bias,
                        I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$softcap,
                        F64Attr:$scale, OptionalAttr<F64Attr>:$alibi, OptionalAttr<F64Attr>:$dropout);
-  let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
+  let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv, Optional<NN_Tensor>:$dbias);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` custom<Whole>($heads) `kv_heads` custom<Whole>($kv_heads) (`causal` $causal^)?
     (`window` custom<Whole>($window)^)? (`softcap` custom<Number>($softcap)^)? `scale` custom<Number>($scale)
     (`alibi` custom<Number>($alibi)^)? (`dropout` custom<Number>($dropout)^)?
     (`segments` custom<Given>($segments, type($segments))^)? (`dlse` custom<Given>($dlse, type($dlse))^)?
-    (`dropout_key` custom<Given>($dropout_key, type($dropout_key))^)? attr-dict
+    (`dropout_key` custom<Given>($dropout_key, type($dropout_key))^)? (`bias` custom<Given>($bias, type($bias))^)? attr-dict
     `` custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];
-  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];
+  let extraClassDeclaration = inferDeclaration # [{
+    static size_t resultCount(Adaptor adaptor) { return adaptor.getBias() ? 4 : 3; }
+  }];
   let hasCanonicalizeMethod = 1;
 }
 

@@ -153,6 +153,27 @@ def NN_EmbeddingOp : NN_LayerOp<"embedding"> {
   }];
 }
 
+def NN_RelativeBiasOp : NN_LayerOp<"relative_bias"> {
+  let summary = "T5's biases for nn.attention, [heads, 2n - 1] for sequences of n tokens: rows of the parameter `name.weight` [buckets, heads] by distance";
+  let description = [{
+    ```mlir
+    %bias = nn.relative_bias "relative_attention_bias" heads 8 buckets 32 max_distance 128
+    %y, %lse = nn.attention %q, %k, %v heads 8 scale 1 bias %bias
+    ```
+    The distance d of a key is the number of positions that it is before the query. With `causal`, later keys have d = 0, and c = buckets;
+    otherwise later keys have buckets of their own, the second half, for |d|, and c = buckets/2. A distance below c/2 has its own bucket. Bucket
+    c/2 + i begins at the distance (c/2) (max_distance/(c/2))^(i/(c/2)), and the last one has no end (Raffel et al. 2020, as
+    `relative_attention_num_buckets` and `relative_attention_max_distance` of Hugging Face's T5). Layers may share one bias.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$heads, I64Attr:$buckets, I64Attr:$max_distance, UnitAttr:$causal, OptionalAttr<NN_Init>:$init);
+  let hasVerifier = 1;
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = [{
+    $name `heads` custom<Whole>($heads) `buckets` custom<Whole>($buckets) `max_distance` custom<Whole>($max_distance)
+    oilist(`causal` $causal | `init` custom<InitSpec>($init)) attr-dict
+  }];
+}
+
 def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
   let summary = "layer norm over the last dimension, with parameters `name.weight` and `name.bias`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, UnitAttr:$no_bias);

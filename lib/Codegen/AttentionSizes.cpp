@@ -21,6 +21,8 @@ template <typename Op> void AttentionSizes::takeForms(Op op) {
   softcap = number(op.getSoftcap());
   alibi = number(op.getAlibi());
   dropout = number(op.getDropout());
+  if (Value bias = op.getBias())
+    biasWidth = dimOf(bias, 1);
 }
 
 AttentionSizes::AttentionSizes(nn::AttentionOp op)

@@ -10,6 +10,7 @@ struct ScoreInstructions {
   int64_t softmax; ///< scale, mask, maximum, exponential and sum
   int64_t softcap; ///< hyperbolic tangent and scales
   int64_t alibi;   ///< distance, product with the slope, sum
+  int64_t bias;    ///< address, load and sum
   int64_t draw;    ///< of dropout: ten rounds of Philox, which give the words of up to four keys
   int64_t dropout; ///< comparison of the word, factor and product
 };
@@ -24,6 +25,7 @@ struct AttentionSizes {
   std::optional<double> softcap; ///< of scaled scores
   std::optional<double> alibi;   ///< factor of the slopes
   std::optional<double> dropout; ///< probability that a weight is dropped
+  int64_t biasWidth = 0;         ///< numbers of a head's row of biases by distance; 0 without biases
 
   /// Number of query heads that share a key head.
   int64_t group() const { return heads / keyHeads; }
@@ -34,6 +36,7 @@ struct AttentionSizes {
   int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue, const ScoreInstructions &of,
                           int64_t keysPerDraw) const {
     const int64_t perScore = of.softmax + (softcap ? of.softcap : 0) + (alibi ? of.alibi : 0) +
+                             (biasWidth > 0 ? of.bias : 0) +
                              (dropout ? of.draw / keysPerDraw + of.dropout : 0);
     return flops / (2 * (byDepth * depth + byValue * valueWidth)) * perScore;
   }

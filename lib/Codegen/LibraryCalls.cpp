@@ -97,7 +97,7 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
 /// Whether libraries have the form of the scores and weights.
 template <typename Op> static bool hasLibraryForm(Op op, bool takesShort) {
   return (takesShort || isF32(op.getQ())) && !op.getWindow() && !op.getSoftcap() && !op.getAlibi() &&
-         !op.getDropout();
+         !op.getDropout() && !op.getBias();
 }
 
 /// The gradient of attention with sinks needs none of them, so that a library can compute it.

@@ -136,7 +136,7 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   nn::ModelOp model = shared.binding.model;
   auto inputs = createInputs(builder, model, BatchExtent::micro, /*batch=*/1, length);
   Operation *last = findLastMixingOp(model);
-  EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+  EntryScope scope(builder, shared.states, shared.parameters, shared.binding.seqLen, /*training=*/false);
   FailureOr<Forward> forward =
       buildForward(model, builder, scope, inputs, [&](Operation *op, IRMapping &values) {
         if (op == last && length > 1)

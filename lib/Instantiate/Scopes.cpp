@@ -9,8 +9,9 @@ using namespace trainc;
 
 int64_t trainc::randomStreamOf(StringRef name) { return int64_t(llvm::xxh3_64bits(name)); }
 
-EntryScope::EntryScope(OpBuilder &builder, StateTable &states, ParameterTable &parameters, bool training)
-    : builder(builder), states(states), parameters(parameters), isTraining(training) {
+EntryScope::EntryScope(OpBuilder &builder, StateTable &states, ParameterTable &parameters,
+                       int64_t sequenceLength, bool training)
+    : builder(builder), states(states), parameters(parameters), length(sequenceLength), isTraining(training) {
   builder.setListener(this);
 }
 

@@ -24,7 +24,8 @@ using ParameterTable = llvm::MapVector<mlir::StringAttr, Parameter>;
 class EntryScope : public LayerScope, public mlir::OpBuilder::Listener {
 public:
   /// Registers this object as listener of `builder`.
-  EntryScope(mlir::OpBuilder &builder, StateTable &states, ParameterTable &parameters, bool training);
+  EntryScope(mlir::OpBuilder &builder, StateTable &states, ParameterTable &parameters, int64_t sequenceLength,
+             bool training);
   ~EntryScope() override;
 
   /// Returns the full name of `name` in the current scope.
@@ -52,6 +53,7 @@ public:
   mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type, Initializer init) override;
   mlir::Value useParameter(llvm::StringRef fullName) override;
   llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) override;
+  int64_t sequenceLength() const override { return length; }
   bool training() const override { return isTraining; }
   mlir::Value seed() override { return counter(HostScalar::seed); }
   mlir::Value step() override { return counter(HostScalar::step); }
@@ -68,6 +70,7 @@ private:
   mlir::OpBuilder &builder;
   StateTable &states;
   ParameterTable &parameters;
+  int64_t length; ///< tokens of a sample
   bool isTraining;
   std::string path;
   llvm::SmallVector<mlir::Attribute>

@@ -74,7 +74,7 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
                              binding.accumulate * binding.microBatch, binding.seqLen);
   FailureOr<Forward> step;
   {
-    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+    EntryScope scope(builder, shared.states, shared.parameters, shared.binding.seqLen, /*training=*/false);
     step = buildForward(binding.model, builder, scope, inputs);
   }
   if (failed(step))
@@ -113,7 +113,7 @@ FailureOr<Forward> trainc::expandOutsideModule(Instantiation &shared, int64_t ba
   entry = train::EntryOp::create(builder, model.getLoc(), EntryKind::eval);
   builder.setInsertionPointToEnd(&entry->getBody().emplaceBlock());
   auto inputs = createInputs(builder, model, BatchExtent::micro, batch, length);
-  EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+  EntryScope scope(builder, shared.states, shared.parameters, shared.binding.seqLen, /*training=*/false);
   return buildForward(model, builder, scope, inputs);
 }
 
@@ -135,7 +135,7 @@ static FailureOr<Forward> buildForwardOf(int64_t batch, bool training, OpBuilder
                                          Instantiation &shared) {
   Binding &binding = shared.binding;
   auto inputs = createInputs(builder, binding.model, BatchExtent::micro, batch, binding.seqLen);
-  EntryScope scope(builder, shared.states, shared.parameters, training);
+  EntryScope scope(builder, shared.states, shared.parameters, binding.seqLen, training);
   return buildForward(binding.model, builder, scope, inputs);
 }
 

@@ -29,6 +29,8 @@ private:
   void visit(Operation &op);
   void visitTensorOp(Operation &op);
   Type elementOf(Operation &op);
+  /// Whether the operand is f32 and may remain so in an op that computes in the low type.
+  bool staysF32(OpOperand &operand);
   Value round(Value value);
   Value as(Value value, Type element);
   Value makeAs(Value value, Type element);
@@ -93,7 +95,7 @@ void Caster::visitTensorOp(Operation &op) {
   const bool isKept = keeps && isMadeOf(ofKept);
   Type element = elementOf(op);
   for (OpOperand &operand : op.getOpOperands())
-    if (floatElement(operand.get()))
+    if (floatElement(operand.get()) && !staysF32(operand))
       operand.set(as(operand.get(), element));
   reinferTypes(&op);
   if (isConstant)
@@ -106,12 +108,18 @@ void Caster::visitTensorOp(Operation &op) {
     ofKept.insert(op.result_begin(), op.result_end());
 }
 
+bool Caster::staysF32(OpOperand &operand) {
+  auto precision = dyn_cast<PrecisionOpInterface>(operand.getOwner());
+  return precision && precision.mayStayF32(operand.getOperandNumber()) && floatElement(operand.get()) == full;
+}
+
 /// If activations of both types meet, the low type wins, because the result has no more significant digits.
 /// Ops that read a parameter kept in f32, including products, or a data column, compute in f32.
 Type Caster::elementOf(Operation &op) {
   auto precision = dyn_cast<PrecisionOpInterface>(op);
-  const bool readsKept =
-      llvm::any_of(op.getOperands(), [&](Value operand) { return ofKept.contains(operand); });
+  const bool readsKept = llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
+    return ofKept.contains(operand.get()) && !staysF32(operand);
+  });
   if (!precision || precision.getPrecisionClass() == PrecisionClass::Full || readsKept)
     return full;
   if (precision.getPrecisionClass() == PrecisionClass::Low)

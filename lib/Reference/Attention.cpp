@@ -17,7 +17,7 @@ namespace {
 /// Operands of one attention, and the layout of their heads.
 struct Problem {
   const Tensor &q, &k, &v;
-  const Tensor *segments, *limit, *sinks, *dropoutKey;
+  const Tensor *segments, *limit, *sinks, *dropoutKey, *bias;
   int64_t heads, keyHeads;
   bool causal;
   std::optional<int64_t> window;
@@ -60,17 +60,6 @@ struct Problem {
     return !segments || segments->integers[b * queries() + i] == segments->integers[b * keys() + j];
   }
 
-  /// The bias of linear positions, by the distance from the query's position to the key's.
-  double biasOf(int64_t head, int64_t i, int64_t j) const {
-    if (!alibi)
-      return 0;
-    const auto power = int64_t(std::bit_floor(uint64_t(heads)));
-    const double exponent = head < power ? -8.0 * double(head + 1) / double(power)
-                                         : -4.0 * double(2 * (head - power) + 1) / double(power);
-    const int64_t first = limit ? limit->integers[0] : keys() - queries();
-    return *alibi * std::exp2(exponent) * double(j - i - first);
-  }
-
   /// The factor by which dropout multiplies a weight: 1 for all weights if all words of the key are 0.
   double factorOf(int64_t b, int64_t head, int64_t i, int64_t j) const {
     if (!dropout || std::ranges::all_of(dropoutKey->integers, [](int64_t number) { return number == 0; }))
@@ -82,6 +71,28 @@ struct Problem {
     return double(words[size_t(j % 4)] >> 8) < *dropout * 0x1p24 ? 0 : 1 / (1 - *dropout);
   }
 };
+
+/// The position of query i among the keys, minus that of key j.
+int64_t distanceOf(const Problem &p, int64_t i, int64_t j) {
+  return i + (p.limit ? p.limit->integers[0] : p.keys() - p.queries()) - j;
+}
+
+/// The index of the bias of a query and a key.
+int64_t biasAt(const Problem &p, int64_t head, int64_t i, int64_t j) {
+  const int64_t width = p.bias->dim(1);
+  return head * width + std::clamp<int64_t>(width / 2 + distanceOf(p, i, j), 0, width - 1);
+}
+
+/// The bias of linear positions, and that of the operand.
+double biasOf(const Problem &p, int64_t head, int64_t i, int64_t j) {
+  const double given = p.bias ? p.bias->reals[biasAt(p, head, i, j)] : 0;
+  if (!p.alibi)
+    return given;
+  const auto power = int64_t(std::bit_floor(uint64_t(p.heads)));
+  const double exponent = head < power ? -8.0 * double(head + 1) / double(power)
+                                       : -4.0 * double(2 * (head - power) + 1) / double(power);
+  return given - *p.alibi * std::exp2(exponent) * double(distanceOf(p, i, j));
+}
 
 /// Probabilities of all keys for one query of one head, before dropout, the log-sum-exp of its scores (-inf
 /// without visible keys or a sink), and the slope of each visible score's soft cap (1 without one).
@@ -106,7 +117,7 @@ Row attend(const Problem &p, int64_t b, int64_t i, int64_t head,
   for (int64_t j = 0; j < p.keys(); ++j)
     if (p.sees(b, i, j)) {
       scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width()) +
-                  p.biasOf(head, i, j);
+                  biasOf(p, head, i, j);
       if (p.softcap) {
         const double bounded = std::tanh(scores[j] / *p.softcap);
         scores[j] = *p.softcap * bounded;
@@ -153,6 +164,7 @@ Tensors attention(nn::AttentionOp op, Frame &frame) {
             optional(frame, op.getLimit()),
             optional(frame, op.getSinks()),
             optional(frame, op.getDropoutKey()),
+            optional(frame, op.getBias()),
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads().value_or(op.getHeads())),
             op.getCausal(),
@@ -185,6 +197,7 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
             /*limit=*/nullptr,
             /*sinks=*/nullptr,
             optional(frame, op.getDropoutKey()),
+            optional(frame, op.getBias()),
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads()),
             op.getCausal(),
@@ -195,7 +208,10 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
             op.getScale().convertToDouble()};
   const Tensor &dout = frame[op.getDout()], &lse = frame[op.getLse()];
   const Tensor *dlse = optional(frame, op.getDlse());
-  Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
+  Tensors results{Tensor(op.getDq()), Tensor(op.getDk()), Tensor(op.getDv())};
+  if (op.getDbias())
+    results.emplace_back(op.getDbias());
+  Tensor &dq = results[0], &dk = results[1], &dv = results[2];
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
     // The log-sum-exp may be that of further scores, such as a sink's.
     Row row = attend(p, b, i, head, lse.reals[(b * p.heads + head) * p.queries() + i]);
@@ -212,7 +228,10 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
     }
     for (int64_t j = 0; j < p.keys(); ++j) {
       int64_t key = p.keyAt(b, j, head), value = p.valueAt(b, j, head);
-      double ds = p.scale * probabilities[j] * (dp[j] - mean + ofLse) * row.slopes[j];
+      const double ofScore = probabilities[j] * (dp[j] - mean + ofLse) * row.slopes[j],
+                   ds = p.scale * ofScore;
+      if (p.bias)
+        results[3].reals[biasAt(p, head, i, j)] += ofScore;
       for (int64_t d = 0; d < p.width(); ++d) {
         dq.reals[query + d] += ds * p.k.reals[key + d];
         dk.reals[key + d] += ds * p.q.reals[query + d];
@@ -221,7 +240,7 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
         dv.reals[value + e] += factors[j] * probabilities[j] * dout.reals[out + e];
     }
   });
-  return {dq, dk, dv};
+  return results;
 }
 
 } // namespace

@@ -200,6 +200,9 @@ void registerBinary(Registry &registry) {
 void trainc::reference::registerElementwise(Registry &registry) {
   registerUnary(registry);
   registerBinary(registry);
+  addBinary<nn::AndOp>(registry, [](auto a, auto b) { return a != 0 && b != 0; });
+  addBinary<nn::OrOp>(registry, [](auto a, auto b) { return a != 0 || b != 0; });
+  addUnary<nn::NotOp>(registry, [](auto x) { return x == 0; });
   registry.add<nn::CompareOp>(compare);
   registry.add<nn::SelectOp>(choose);
   registry.add<nn::ConvertOp>(convert);

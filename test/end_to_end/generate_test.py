@@ -72,11 +72,12 @@ FAMILIES = [
     ("kv_heads 2 causal", "kv_heads 2 causal window 5 softcap 2"),
 ]
 
-# Biases of positions and sinks in the same model, and dropout in training.
+# Biases of positions and distances, and sinks in the same model, and dropout in training.
 BIASED = [
     ("%heads, %lse = nn.attention %qr, %kr, %v heads 4 kv_heads 2 causal",
      '%sinks = nn.parameter "sinks" tensor<4xf32> init normal(0.02)\n  %key = nn.dropout_key "weights"\n  '
-     "%heads, %lse = nn.attention %qr, %kr, %v heads 4 kv_heads 2 causal alibi 0.25 sinks %sinks dropout 0.05 dropout_key %key"),
+     '%bias = nn.relative_bias "relative" heads 4 buckets 8 max_distance 12 causal init normal(0.5)\n  '
+     "%heads, %lse = nn.attention %qr, %kr, %v heads 4 kv_heads 2 causal alibi 0.25 sinks %sinks bias %bias dropout 0.05 dropout_key %key"),
 ]
 
 

@@ -75,6 +75,7 @@ private:
     hasSinks_ = chance(4);
     dropsWeights_ = chance(4);
     hasWindow_ = chance(4);
+    hasRelativeBias_ = chance(4);
   }
 
   /// Multiplications of a forward, about.
@@ -175,6 +176,9 @@ private:
       forms += " alibi 0.5";
     if (hasSinks_)
       forms += " sinks " + op("nn.parameter \"sinks\" tensor<" + Twine(heads_) + "xf32> init ones");
+    if (hasRelativeBias_ && isLanguage_)
+      forms += " bias " + op("nn.relative_bias \"relative\" heads " + Twine(heads_) +
+                             " buckets 8 max_distance 12" + (isCausal_ ? " causal" : ""));
     if (dropsWeights_)
       forms += " dropout 0.25 dropout_key " + op("nn.dropout_key \"weights\"");
     const std::string y =
@@ -297,8 +301,8 @@ private:
   int values_ = 0;
   const char *norm_ = "", *activation_ = "";
   bool isLanguage_, normsFirst_, isGated_, isFused_, rotates_, hasPlaces_, isCausal_, hasSegments_,
-      isParallel_, hasGain_, drops_, mixesSamples_, appliesFeedForward_, hasAlibi_, hasSinks_, dropsWeights_,
-      hasWindow_;
+      isParallel_, hasGain_, drops_, mixesSamples_, appliesFeedForward_, hasAlibi_, hasSinks_,
+      hasRelativeBias_, dropsWeights_, hasWindow_;
   int64_t heads_, kvHeads_, width_, hidden_, classes_, length_, batch_, layers_;
 };
 

@@ -192,7 +192,7 @@ Attribute Generator::drawShape(ValueRange operands) {
 }
 
 /// Indices of nn.attention's optional operands; a limit, 4, has no gradient.
-constexpr size_t kSegments = 3, kSinks = 5, kDropoutKey = 6;
+constexpr size_t kSegments = 3, kSinks = 5, kDropoutKey = 6, kBias = 7;
 
 /// Returns the index of the optional operand of nn.attention that the last operand can be by its type, if it
 /// is the fourth.
@@ -201,7 +201,7 @@ std::optional<size_t> Generator::optionalOfAttention(ValueRange operands) {
     return std::nullopt;
   RankedTensorType type = trial_.typeOf(operands[kSegments]);
   if (!type.getElementType().isInteger(32))
-    return kSinks;
+    return type.getRank() == 1 ? kSinks : kBias;
   return type.getRank() == 1 ? kDropoutKey : kSegments;
 }
 
@@ -285,7 +285,7 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   if (name == "ignore")
     return count({-100, 0, 1});
   if (name == "operandSegmentSizes") {
-    SmallVector<int32_t> sizes(7, 0); // of nn.attention
+    SmallVector<int32_t> sizes(8, 0); // of nn.attention
     std::fill_n(sizes.begin(), std::min<size_t>(operands.size(), 3), 1);
     if (std::optional<size_t> optional = optionalOfAttention(operands))
       sizes[*optional] = 1;

@@ -41,6 +41,8 @@ public:
     total = tiles.buffer(1);
     decay = tiles.buffer(1);
     heldRows = tiles.rowBuffer(shape.element, shape.widest());
+    if (shape.biasWidth > 0)
+      heldBiases = function.blockArray(element, codegen::heldBiases(tiles.width()));
     const int64_t blocks = llvm::divideCeil(shape.queries, tiles.width());
     function.tiles([&](Value index) {
       Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles.width());
@@ -60,12 +62,17 @@ private:
     startSums(head);
     Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
     Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
+    std::optional<DistanceBias> bias;
+    if (shape.biasWidth > 0)
+      bias.emplace(op, function, visibility, head);
     tiles.blocks(visibility.keysOf(emit, {first, emit.add(first, valid)}), shape.keys,
                  [&](Value key, int64_t count) {
                    HeadRows heldKeys = tiles.held(keyRows, key, count, heldRows);
                    tiles.scores(scores, heldKeys.from(emit, key), count, packedQ);
                    if (slope)
                      tiles.bias(scores, slope, visibility, true, first, key, count);
+                   if (bias)
+                     addBias(tiles, scores, *bias, heldBiases, true, first, key, count);
                    if (shape.softcap)
                      tiles.cap(scores, count, *shape.softcap);
                    tiles.hide(scores, visibility, true, first, valid, key, count);
@@ -86,7 +93,7 @@ private:
       return;
     }
     tiles.fill(total, 1, 1);
-    Value sink = emit.splat(emit.load({sinks, shape.element, head}), tiles.lanes());
+    Value sink = emit.splat(emit.load({sinks, getElementTypeOrSelf(op.getSinks()), head}), tiles.lanes());
     tiles.eachVector([&](Value lane) { emit.store(sink, {largest, element, lane}); });
   }
 
@@ -157,7 +164,7 @@ private:
   Visibility visibility;
   std::optional<WeightDropout> dropout;
   Value sinks; ///< pointer or null
-  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay, heldRows;
+  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay, heldRows, heldBiases;
 };
 
 } // namespace
@@ -174,7 +181,7 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
        .sharedBytes =
            AttentionTiles::bufferBytes(shape.element, width,
                                        {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
-           AttentionTiles::rowBufferBytes(shape.element, shape.widest())});
+           AttentionTiles::rowBufferBytes(shape.element, shape.widest()) + heldBiasBytes(shape, width)});
 }
 
 Symbols trainc::codegen::generateAttention(nn::AttentionOp op, KernelModule &kernels) {

@@ -36,6 +36,7 @@ public:
   void rowSums();
   void queryGradient();
   void keyGradients();
+  void biasGradient();
 
 private:
   void declareInputs();
@@ -70,6 +71,7 @@ private:
   Value dq, dk, dv;                                       // results
   Value packedA, packedB, gradA, gradB, scores, dP, ones; // in the block's memory
   Value heldA, heldB;                                     // in the block's memory, of the other side
+  Value heldBiases;                                       // in the block's memory
 };
 
 } // namespace
@@ -151,6 +153,8 @@ void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::
   ones = tiles->buffer(1);
   heldA = tiles->rowBuffer(shape.element, shape.depth);
   heldB = tiles->rowBuffer(shape.element, shape.valueWidth);
+  if (shape.biasWidth > 0)
+    heldBiases = function.blockArray(element, codegen::heldBiases(tiles->width()));
   tiles->fill(ones, 1, 1);
   const int64_t blocks = llvm::divideCeil(positions, tiles->width());
   function.tiles([&](Value index) {
@@ -177,6 +181,17 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);
+  std::optional<DistanceBias> bias;
+  const DistanceSums distances(shape, tiles->width());
+  Value ofDistances;
+  if (shape.biasWidth > 0) {
+    bias.emplace(op, function, visibility, head);
+    ofDistances = distances.row(emit, b, head, first);
+    Value none = emit.constant(Emitter::laneType(element, tiles->lanes()), 0);
+    emit.loop(emit.i64(0), emit.i64(distances.stride), tiles->lanes(), [&](Value index) {
+      emit.store(none, {function.scratch(1), element, emit.add(ofDistances, index)});
+    });
+  }
   const PositionRange visibleKeys = visibility.keysOf(emit, {first, emit.add(first, valid)});
   tiles->blocks(visibleKeys, shape.keys, [&](Value key, int64_t count) {
     HeadRows heldKeys = tiles->held(keys, key, count, heldA),
@@ -185,10 +200,14 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
     tiles->scores(dP, heldValues.from(emit, key), count, packedB);
     if (slope)
       tiles->bias(scores, slope, visibility, true, first, key, count);
+    if (bias)
+      addBias(*tiles, scores, *bias, heldBiases, true, first, key, count);
     if (shape.softcap)
       tiles->cap(scores, count, *shape.softcap);
     tiles->hide(scores, visibility, true, first, valid, key, count);
     scoreGradients(true, number, statistics, first, valid, key, count);
+    if (bias)
+      addToSums(*tiles, distances, function.scratch(1), ofDistances, dP, valid, key, count);
     tiles->accumulate(gradA, heldKeys.from(emit, key), count, dP, ones);
   });
   Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
@@ -219,6 +238,9 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
           statistics = shape.statistics(emit, b, head);
     Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
     Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
+    std::optional<DistanceBias> bias;
+    if (shape.biasWidth > 0)
+      bias.emplace(op, function, visibility, head);
     HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
     tiles->blocks(visibleTo, shape.queries, [&](Value query, int64_t count) {
       HeadRows heldQueries = tiles->held(queries, query, count, heldA),
@@ -227,6 +249,8 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
       tiles->scores(dP, heldGrads.from(emit, query), count, packedB);
       if (slope)
         tiles->bias(scores, slope, visibility, false, first, query, count);
+      if (bias)
+        addBias(*tiles, scores, *bias, heldBiases, false, first, query, count);
       if (shape.softcap)
         tiles->cap(scores, count, *shape.softcap);
       tiles->hide(scores, visibility, false, first, valid, query, count);
@@ -241,6 +265,21 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
                 [&](Value) { return factor; });
   tiles->unpack(gradB, shape.valueRows(emit, dv, b, keyHead).from(emit, first), valid,
                 [&](Value) { return one; });
+}
+
+// --- The gradient of the biases ---
+
+/// Numbers per tile of the launch of the biases' gradient.
+static constexpr int64_t kBiasesPerTile = 256;
+
+void GradEmitter::biasGradient() {
+  const DistanceSums distances(shape, attentionTileWidth(shape.queries, shape.widest()));
+  const int64_t count = shape.heads * shape.biasWidth;
+  function.tiles([&](Value tile) {
+    Value begin = emit.mul(tile, kBiasesPerTile);
+    emit.loop(begin, emit.min(emit.add(begin, kBiasesPerTile), emit.i64(count)), 1,
+              [&](Value index) { distances.storeTotal(op, function, index); });
+  });
 }
 
 // --- The launches ---
@@ -263,7 +302,7 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                                       {shape.depth, shape.valueWidth, shape.depth, shape.valueWidth,
                                        AttentionTiles::kBlock, AttentionTiles::kBlock, 1}) +
           AttentionTiles::rowBufferBytes(shape.element, shape.depth) +
-          AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth)};
+          AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth) + heldBiasBytes(shape, width)};
 }
 
 KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
@@ -279,16 +318,19 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
                                             flops / 5 * 2, WeightDropout::kShared));
   kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_kv", shape.keys, shape.keyHeads,
                                             {1, 2}, flops - flops / 5 * 2, /*keysPerDraw=*/1));
+  if (shape.biasWidth > 0)
+    summariseBiasGradient(op, kernels, attentionTileWidth(shape.queries, shape.widest()), /*threads=*/1,
+                          kBiasesPerTile);
   return kernels;
 }
 
 Symbols trainc::codegen::generateAttentionGrad(nn::AttentionGradOp op, KernelModule &kernels) {
   const KernelSummary summary = summariseAttentionGrad(op);
   Symbols symbols;
-  for (auto [launch, emit] :
-       llvm::zip_equal(summary.launches,
-                       std::initializer_list<void (GradEmitter::*)()>{
-                           &GradEmitter::rowSums, &GradEmitter::queryGradient, &GradEmitter::keyGradients})) {
+  for (auto [launch, emit] : // without biases there is no last launch
+       llvm::zip(summary.launches, std::initializer_list<void (GradEmitter::*)()>{
+                                       &GradEmitter::rowSums, &GradEmitter::queryGradient,
+                                       &GradEmitter::keyGradients, &GradEmitter::biasGradient})) {
     KernelFunction function(kernels, launch);
     (GradEmitter(op, function).*emit)();
     symbols.push_back(function.finish());

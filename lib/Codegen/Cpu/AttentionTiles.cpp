@@ -263,6 +263,50 @@ void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanes
   emit.when(isEdge, hideAll);
 }
 
+// --- Biases of distances ---
+
+int64_t trainc::codegen::heldBiasBytes(const AttentionSizes &sizes, int64_t width) {
+  return sizes.biasWidth > 0 ? blockArrayBytes(nn::wideElement(sizes.element), heldBiases(width)) : 0;
+}
+
+/// The distances of a block are those of its last row and first lane, and further ones up to that of its
+/// first row and last lane. Their biases are copied in this order, so that those of a row are adjacent.
+void trainc::codegen::addBias(AttentionTiles &tiles, Value scores, const DistanceBias &bias, Value held,
+                              bool lanesAreQueries, Value first, Value row, int64_t count) {
+  Emitter &emit = tiles.emit;
+  Value lastRow = emit.add(row, count - 1);
+  emit.loop(emit.i64(0), emit.i64(tiles.width() + count - 1), 1, [&](Value number) {
+    Value lane = emit.add(first, number);
+    Value found = emit.load(lanesAreQueries ? bias.at(emit, lane, lastRow) : bias.at(emit, lastRow, lane));
+    emit.store(found, {held, tiles.element, number});
+  });
+  tiles.eachVector([&](Value lane) {
+    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Value from = emit.sub(emit.add(lane, count - 1), i);
+      const Address to = tiles.at(scores, i, lane);
+      Value biases = emit.load({held, tiles.element, from}, tiles.lanes());
+      emit.store(emit.add(emit.load(to, tiles.lanes()), biases), to);
+    });
+  });
+}
+
+void trainc::codegen::addToSums(AttentionTiles &tiles, const DistanceSums &of, Value sums, Value offset,
+                                Value dS, Value valid, Value key, int64_t count) {
+  Emitter &emit = tiles.emit;
+  const int64_t lanes = tiles.lanes();
+  Value zero = emit.constant(Emitter::laneType(tiles.element, lanes), 0);
+  tiles.eachVector([&](Value lane) {
+    Mask exists = emit.lanesBelow(emit.sub(valid, lane), lanes);
+    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Value gradients = emit.load(tiles.at(dS, i, lane), lanes);
+      gradients = arith::SelectOp::create(emit.builder, emit.loc, exists, gradients, zero);
+      Value number = emit.sub(emit.add(lane, of.keyOffset()), emit.add(key, i));
+      const Address to{sums, tiles.element, emit.add(offset, number)};
+      emit.store(emit.add(emit.load(to, lanes), gradients), to);
+    });
+  });
+}
+
 // --- Dropout ---
 
 void trainc::codegen::eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout,

@@ -102,7 +102,20 @@ private:
 /// Instructions on lanes of f32. A round of Philox has ten on lanes of 64 bits, which are half as many per
 /// vector.
 constexpr ScoreInstructions kScoreInstructions{
-    .softmax = 20, .softcap = 20, .alibi = 3, .draw = 200, .dropout = 6};
+    .softmax = 20, .softcap = 20, .alibi = 3, .bias = 3, .draw = 200, .dropout = 6};
+
+/// Numbers of memory that addBias() needs for tiles of `width` positions.
+constexpr int64_t heldBiases(int64_t width) { return width + AttentionTiles::kBlock; }
+/// Returns the bytes of this memory; 0 without biases.
+int64_t heldBiasBytes(const AttentionSizes &sizes, int64_t width);
+/// scores[r, :] += bias of the distance, for `count` rows of the other side from `row` on. `held` is memory
+/// for biases. The tile begins at position `first`.
+void addBias(AttentionTiles &tiles, mlir::Value scores, const DistanceBias &bias, mlir::Value held,
+             bool lanesAreQueries, mlir::Value first, mlir::Value row, int64_t count);
+/// Adds dS[r, :], of `count` keys from `key` on and `valid` queries, to the sums by distance `sums`, of which
+/// the tile has the row at `offset`.
+void addToSums(AttentionTiles &tiles, const DistanceSums &of, mlir::Value sums, mlir::Value offset,
+               mlir::Value dS, mlir::Value valid, mlir::Value key, int64_t count);
 
 /// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are those of
 /// dropout for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without

@@ -74,6 +74,9 @@ private:
     const auto [largest, total] = startOf(head);
     Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
     Value slope = shape.alibi ? alibiSlope(emit, shape, head, blocks.element) : Value();
+    std::optional<DistanceBias> bias;
+    if (shape.biasWidth > 0)
+      bias.emplace(op, function, visibility, head);
     const Rows start{{largest, largest},
                      {total, total},
                      blocks.products.zeros(WarpProducts::strips(shape.element, shape.valueWidth))};
@@ -90,6 +93,8 @@ private:
             score = emit.mul(score, scale);
           if (slope)
             blocks.bias(scores, slope, visibility, /*ownAreQueries=*/true, first, key);
+          if (bias)
+            blocks.addBias(scores, *bias, /*ownAreQueries=*/true, first, key);
           if (shape.softcap)
             for (Value &score : scores)
               score = capScore(emit, score, *shape.softcap);
@@ -115,7 +120,7 @@ private:
     Value isFirst = emit.less(blocks.products.column(), emit.i64(1));
     Value firstSum =
         arith::SelectOp::create(emit.builder, emit.loc, isFirst, emit.constant(blocks.element, 1), zero);
-    return {emit.load({sinks, shape.element, head}), firstSum};
+    return {emit.load({sinks, getElementTypeOrSelf(op.getSinks()), head}), firstSum};
   }
 
   /// Replaces the scores of a block by e^(score - maximum so far), and rescales earlier sums to the new

@@ -33,6 +33,8 @@ int64_t BlockNeeds::bytes(const BlockSizes &sizes) const {
     bytes += WarpProducts::arrayBytes(element, sizes.owned(), width);
   for (int64_t width : others)
     bytes += WarpProducts::arrayBytes(element, sizes.others, width);
+  if (sharesScores)
+    bytes += blockArrayBytes(nn::wideElement(element), sizes.owned() * sizes.others);
   return bytes;
 }
 
@@ -90,6 +92,8 @@ AttentionBlocks::AttentionBlocks(KernelFunction &function, const BlockNeeds &nee
     own.push_back(products.array(sizes.owned(), width));
   for (int64_t width : needs.others)
     others.push_back(products.array(sizes.others, width));
+  if (needs.sharesScores)
+    shared = function.blockArray(element, sizes.owned() * sizes.others);
 }
 
 // --- Rows ---
@@ -177,6 +181,47 @@ void AttentionBlocks::bias(Parts &scores, Value slope, const Visibility &visibil
         score = math::FmaOp::create(emit.builder, emit.loc, further, slope, score);
       }
   }
+}
+
+void AttentionBlocks::addBias(Parts &scores, const DistanceBias &bias, bool ownAreQueries, Value ownFirst,
+                              Value otherFirst) {
+  for (auto [index, score] : llvm::enumerate(scores)) {
+    Value row = emit.add(ownFirst, products.row(int64_t(index) / 2 % 2));
+    Value column = emit.add(emit.add(otherFirst, products.column()),
+                            int64_t(index) / 4 * kStripColumns + int64_t(index) % 2);
+    score =
+        emit.add(score, emit.load(ownAreQueries ? bias.at(emit, row, column) : bias.at(emit, column, row)));
+  }
+}
+
+/// Each thread sums pairs of equal distance in the order of queries.
+void AttentionBlocks::addToSums(const DistanceSums &of, Value sums, Value offset, const Parts &dS,
+                                Value first, Value key) {
+  const int64_t last = sizes.others - 1, distances = sizes.owned() + last;
+  for (auto [index, gradient] : llvm::enumerate(dS)) {
+    Value row = products.row(int64_t(index) / 2 % 2);
+    Value column = emit.add(products.column(), int64_t(index) / 4 * kStripColumns + int64_t(index) % 2);
+    emit.store(gradient, {shared, element, emit.add(emit.mul(row, sizes.others), column)});
+  }
+  function.barrier();
+  Value queries = emit.min(emit.i64(sizes.owned()), emit.sub(emit.i64(of.shape.queries), first));
+  emit.loop(emit.i64(0), emit.i64(distances), function.threads(), [&](Value begin) {
+    // Query i and key i - d, both counted from the block's first ones, with d = number - last.
+    Value number = emit.add(begin, function.thread()), d = emit.sub(number, emit.i64(last));
+    Value place = emit.add(emit.sub(d, key), of.keyOffset());
+    Value exists = arith::AndIOp::create(emit.builder, emit.loc, emit.less(number, emit.i64(distances)),
+                                         emit.less(emit.i64(-1), place));
+    emit.when(exists, [&] {
+      Value sum =
+          emit.loop(emit.max(d, emit.i64(0)), emit.min(queries, emit.add(number, 1)), 1,
+                    emit.constant(element, 0), [&](Value query, ValueRange carried) {
+                      Value pair = emit.add(emit.mul(query, sizes.others), emit.sub(query, d));
+                      return SmallVector<Value>{emit.add(carried[0], emit.load({shared, element, pair}))};
+                    })[0];
+      const Address to{sums, element, emit.add(offset, place)};
+      emit.store(emit.add(emit.load(to), sum), to);
+    });
+  });
 }
 
 Parts AttentionBlocks::dropped(const WeightDropout &dropout, bool ownAreQueries, Value number, Value ownFirst,

@@ -16,7 +16,7 @@ namespace trainc::codegen::cuda {
 /// Instructions of forms, which machines' measured rates of attention do not contain; those of the softmax
 /// are in the rates. Counted in machine code for sm_90, not measured.
 constexpr ScoreInstructions kScoreInstructions{
-    .softmax = 0, .softcap = 54, .alibi = 3, .draw = 54, .dropout = 9};
+    .softmax = 0, .softcap = 54, .alibi = 3, .bias = 8, .draw = 54, .dropout = 9};
 /// Number of keys that share a draw of dropout in blocks of queries. In blocks of keys each has its own.
 constexpr int64_t kKeysPerDraw = 2;
 
@@ -36,6 +36,7 @@ struct BlockNeeds {
   llvm::SmallVector<int64_t, 2> others; ///< widths of the other side's rows in memory
   llvm::SmallVector<int64_t, 2> sums;   ///< widths of the sums for owned rows
   int64_t scores;                       ///< number of matrices with a score for each pair of rows
+  bool sharesScores = false;            ///< whether such a matrix is in memory as well
 
   int64_t bytes(const BlockSizes &sizes) const;
   /// Whether sums and scores fit into a thread's registers.
@@ -66,6 +67,13 @@ public:
   /// begin at `own`, the others at `other`.
   void bias(Parts &scores, mlir::Value slope, const Visibility &visibility, bool ownAreQueries,
             mlir::Value own, mlir::Value other);
+  /// Adds the bias of the distance to scores. Owned positions begin at `own`, the others at `other`.
+  void addBias(Parts &scores, const DistanceBias &bias, bool ownAreQueries, mlir::Value own,
+               mlir::Value other);
+  /// Adds dS, of owned queries from `first` on and keys from `key` on, to the sums by distance `sums`, of
+  /// which the block has the row at `offset`. All threads take part.
+  void addToSums(const DistanceSums &of, mlir::Value sums, mlir::Value offset, const Parts &dS,
+                 mlir::Value first, mlir::Value key);
   /// Returns the factors by which dropout multiplies each weight. `number` is that of the head.
   Parts dropped(const WeightDropout &dropout, bool ownAreQueries, mlir::Value number, mlir::Value own,
                 mlir::Value other);
@@ -111,6 +119,7 @@ private:
   KernelFunction &function;
   Emitter &emit;
   const mlir::Type memory; ///< of elements in memory
+  mlir::Value shared;      ///< pointer to a matrix of scores, or null
 };
 
 } // namespace trainc::codegen::cuda

@@ -20,6 +20,8 @@ using namespace trainc::codegen::cuda;
 
 /// Size of the first launch's blocks, whose warps sum one row each.
 static constexpr int64_t kSumThreads = 128, kSumWarps = kSumThreads / kWarp;
+/// Threads of the last launch's blocks, each of which computes the gradient of one bias.
+static constexpr int64_t kBiasThreads = 128;
 
 /// A launch that computes some of the gradients.
 struct GradientLaunch {
@@ -44,8 +46,9 @@ static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
                       .sums = llvm::to_vector<2>(sums),
                       .scores = int64_t(own.size()) + (shape.softcap ? 1 : 0) + (shape.dropout ? 1 : 0)};
   };
-  const GradientLaunch ofQueries{"attention_grad_q", {0}, needs(shape.queries, both, shape.depth), 2},
-      ofKeys{"attention_grad_kv", {1, 2}, needs(shape.keys, both, both), 3};
+  GradientLaunch ofQueries{"attention_grad_q", {0}, needs(shape.queries, both, shape.depth), 2};
+  ofQueries.needs.sharesScores = shape.biasWidth > 0;
+  const GradientLaunch ofKeys{"attention_grad_kv", {1, 2}, needs(shape.keys, both, both), 3};
   if (std::optional<BlockSizes> sizes = ofKeys.needs.sizes(); sizes && ofKeys.needs.holdsAll(*sizes))
     return {ofQueries, ofKeys};
   return {ofQueries,
@@ -171,6 +174,8 @@ GradEmitter::Weights GradEmitter::weights(Value b, Value head, bool ownAreQuerie
     score = emit.mul(score, number(scale()));
   if (shape.alibi)
     blocks.bias(p, alibiSlope(emit, shape, head, blocks.element), visibility, ownAreQueries, own, other);
+  if (shape.biasWidth > 0)
+    blocks.addBias(p, DistanceBias(op, function, visibility, head), ownAreQueries, own, other);
   if (shape.softcap)
     for (Value &score : p) {
       score = capScore(emit, score, *shape.softcap);
@@ -205,6 +210,14 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
                         ownSum = blocks.ofRows(rowSums, blocks.element, start, first, shape.queries);
   for (Value &each : ownLse)
     each = blocks.finite(each);
+  const DistanceSums distances(shape, blocks.sizes.owned());
+  Value ofDistances;
+  if (shape.biasWidth > 0) {
+    ofDistances = distances.row(emit, b, head, first);
+    emit.loop(function.thread(), emit.i64(distances.stride), function.threads(), [&](Value index) {
+      emit.store(number(0), {function.scratch(1), blocks.element, emit.add(ofDistances, index)});
+    });
+  }
   Parts sums = blocks.eachBlock(
       visibility.keysOf(emit, blocks.ownedFrom(first)), zeros(shape.depth),
       [&](Value key) {
@@ -215,6 +228,8 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
         const Weights p = weights(b, head, /*ownAreQueries=*/true, first, key,
                                   [&](size_t index) { return ownLse[index / 2 % 2]; });
         const Parts dS = scoreGradients(p, [&](size_t index) { return ownSum[index / 2 % 2]; });
+        if (shape.biasWidth > 0)
+          blocks.addToSums(distances, function.scratch(1), ofDistances, dS, first, key);
         return blocks.products.accumulate(before, dS, blocks.others[0]);
       });
   blocks.store(sums, {number(scale()), number(scale())}, shape.queryRows(emit, function.result(0), b, head),
@@ -314,7 +329,22 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttentionGrad(nn::Atten
       return failure();
     kernels.launches.push_back(std::move(*launch));
   }
+  if (AttentionShape(op).biasWidth > 0)
+    summariseBiasGradient(op, kernels, gradientLaunches(op).front().needs.sizes()->owned(), kBiasThreads,
+                          kBiasThreads);
   return kernels;
+}
+
+/// Each thread stores the gradient of one bias.
+static void generateBiasGradient(nn::AttentionGradOp op, KernelFunction &function) {
+  Emitter &emit = function.emit();
+  const AttentionShape shape(op);
+  const DistanceSums distances(shape, gradientLaunches(op).front().needs.sizes()->owned());
+  function.tiles([&](Value tile) {
+    Value index = emit.add(emit.mul(tile, kBiasThreads), function.thread());
+    emit.when(emit.less(index, emit.i64(shape.heads * shape.biasWidth)),
+              [&] { distances.storeTotal(op, function, index); });
+  });
 }
 
 FailureOr<Symbols> trainc::codegen::cuda::generateAttentionGrad(nn::AttentionGradOp op,
@@ -326,10 +356,14 @@ FailureOr<Symbols> trainc::codegen::cuda::generateAttentionGrad(nn::AttentionGra
   KernelFunction sums(kernels, summary->launches.front());
   RowSumEmitter(op, sums).run();
   symbols.push_back(sums.finish());
-  for (auto [gradient, launch] :
-       llvm::zip_equal(gradientLaunches(op), ArrayRef(summary->launches).drop_front())) {
+  for (auto [gradient, launch] : llvm::zip(gradientLaunches(op), ArrayRef(summary->launches).drop_front())) {
     KernelFunction function(kernels, launch);
     GradEmitter(op, function, gradient).run();
+    symbols.push_back(function.finish());
+  }
+  if (AttentionShape(op).biasWidth > 0) {
+    KernelFunction function(kernels, summary->launches.back());
+    generateBiasGradient(op, function);
     symbols.push_back(function.finish());
   }
   return symbols;

@@ -72,6 +72,20 @@ Value trainc::codegen::alibiSlope(Emitter &emit, const AttentionShape &shape, Va
                   emit.constant(element, *shape.alibi));
 }
 
+DistanceBias::DistanceBias(const AttentionShape &shape, OpOperand &bias, KernelFunction &function,
+                           const Visibility &visibility, Value head)
+    : biases(function.operand(bias.getOperandNumber())), element(getElementTypeOrSelf(bias.get())),
+      count(shape.heads * shape.biasWidth) {
+  Emitter &emit = function.emit();
+  origin =
+      emit.add(emit.add(emit.mul(head, shape.biasWidth), shape.biasWidth / 2), visibility.firstQuery(emit));
+}
+
+Address DistanceBias::at(Emitter &emit, Value query, Value key) const {
+  Value index = emit.add(origin, emit.sub(query, key));
+  return {biases, element, emit.max(emit.min(index, emit.i64(count - 1)), emit.i64(0))};
+}
+
 // --- Dropout ---
 
 /// Loads the words of the key. If all are 0, no weight is dropped: the threshold is 0.
@@ -221,6 +235,50 @@ SmallVector<KernelParam> trainc::codegen::rowSumParams(nn::AttentionGradOp op, c
   return params;
 }
 
+Value DistanceSums::row(Emitter &emit, Value batch, Value head, Value first) const {
+  Value ofHead = emit.add(emit.mul(batch, shape.heads), head);
+  return emit.mul(emit.add(emit.mul(ofHead, perHead), emit.divide(first, block)), stride);
+}
+
+void DistanceSums::storeTotal(nn::AttentionGradOp op, KernelFunction &function, Value index) const {
+  Emitter &emit = function.emit();
+  const Type element = nn::wideElement(shape.element);
+  Value head = emit.divide(index, shape.biasWidth);
+  Value distance = emit.sub(emit.remainder(index, shape.biasWidth), emit.i64(shape.biasWidth / 2));
+  // Queries count from keys - queries, so that a distance d of query first + i and key j is
+  // first + i + keys - queries - j, and its number in the row d - first + queries - 1.
+  Value start = emit.add(distance, shape.queries - 1), none = emit.constant(element, 0);
+  Value total = emit.loop(emit.i64(0), emit.i64(shape.batch), 1, none, [&](Value batch, ValueRange ofBatch) {
+    return emit.loop(emit.i64(0), emit.i64(perHead), 1, ofBatch, [&](Value number, ValueRange carried) {
+      Value first = emit.mul(number, block), place = emit.sub(start, first);
+      Value within = emit.max(emit.min(place, emit.i64(stride - 1)), emit.i64(0));
+      Value sum = emit.load({function.scratch(1), element, emit.add(row(emit, batch, head, first), within)});
+      Value isThere = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, place, within);
+      sum = arith::SelectOp::create(emit.builder, emit.loc, isThere, sum, none);
+      return SmallVector<Value>{emit.add(carried[0], sum)};
+    });
+  })[0];
+  emit.store(total, {function.result(3), getElementTypeOrSelf(op.getDbias()), index});
+}
+
+void trainc::codegen::summariseBiasGradient(nn::AttentionGradOp op, KernelSummary &kernels, int64_t block,
+                                            int64_t threads, int64_t numbersPerTile) {
+  const AttentionShape shape(op);
+  const Type element = nn::wideElement(shape.element);
+  const DistanceSums sums(shape, block);
+  kernels.scratchBytes.push_back(sums.count() * elementBytes(element));
+  for (LaunchSummary &launch : kernels.launches)
+    if (llvm::any_of(launch.params, [](const KernelParam &param) {
+          return param.source == KernelParam::Source::Result && param.index == 0;
+        }))
+      launch.params.push_back(scratchParam(kernels, 1, plan::Access::write, element));
+  kernels.launches.push_back(
+      {.name = "attention_grad_bias",
+       .grid = int64_t(llvm::divideCeil(shape.heads * shape.biasWidth, numbersPerTile)),
+       .params = {scratchParam(kernels, 1, plan::Access::read, element), resultParam(op, 3)},
+       .threads = threads});
+}
+
 SmallVector<KernelParam> trainc::codegen::gradientParams(nn::AttentionGradOp op, const KernelSummary &kernels,
                                                          ArrayRef<unsigned> results) {
   SmallVector<KernelParam> params;
@@ -233,6 +291,8 @@ SmallVector<KernelParam> trainc::codegen::gradientParams(nn::AttentionGradOp op,
     read(segments);
   for (OpOperand &key : op.getDropoutKeyMutable())
     read(key);
+  for (OpOperand &bias : op.getBiasMutable())
+    read(bias);
   for (unsigned result : results)
     params.push_back(resultParam(op, result));
   return params;

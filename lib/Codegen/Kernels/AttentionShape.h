@@ -73,6 +73,27 @@ struct Visibility {
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
 };
 
+/// Biases of one head by distance.
+class DistanceBias {
+public:
+  template <typename Op>
+  DistanceBias(Op op, KernelFunction &function, const Visibility &visibility, mlir::Value head)
+      : DistanceBias(AttentionShape(op), op.getBiasMutable()[0], function, visibility, head) {}
+
+  /// Returns the address of the bias for a query at `query` and a key at `key`, positions in their tensors
+  /// (i64). Positions that do not exist have the address of some bias.
+  Address at(Emitter &emit, mlir::Value query, mlir::Value key) const;
+
+private:
+  DistanceBias(const AttentionShape &shape, mlir::OpOperand &bias, KernelFunction &function,
+               const Visibility &visibility, mlir::Value head);
+
+  mlir::Value biases; ///< pointer to those of all heads
+  mlir::Type element;
+  int64_t count;      ///< number of biases of all heads
+  mlir::Value origin; ///< i64, the bias of query 0 and key 0
+};
+
 /// Dropout of softmax weights.
 class WeightDropout {
 public:
@@ -102,6 +123,30 @@ private:
   llvm::SmallVector<mlir::Value, 4> keyWords; ///< i64
   mlir::Value threshold;                      ///< i64: weights whose number is below are dropped
 };
+
+/// Sums of dS by distance, of which each block of queries has a row. They are in scratch 1 of the gradient of
+/// attention with biases, until its last launch adds the rows to the gradient of the biases.
+struct DistanceSums {
+  /// `block` is the number of queries in a block.
+  DistanceSums(const AttentionShape &shape, int64_t block)
+      : shape(shape), block(block), stride(llvm::alignTo(shape.keys + block - 1, block)),
+        perHead(llvm::divideCeil(shape.queries, block)) {}
+
+  int64_t count() const { return shape.batch * shape.heads * perHead * stride; }
+  /// Returns the offset of the row of a head's block that begins at query `first`. In the row, the sum of
+  /// query first + i and key j is number keyOffset + i - j.
+  mlir::Value row(Emitter &emit, mlir::Value batch, mlir::Value head, mlir::Value first) const;
+  int64_t keyOffset() const { return shape.keys - 1; }
+  /// Stores number `index` (i64) of the gradient of the biases.
+  void storeTotal(nn::AttentionGradOp op, KernelFunction &function, mlir::Value index) const;
+
+  const AttentionShape &shape;
+  int64_t block, stride, perHead;
+};
+
+/// Adds scratch 1 and the launch of storeTotal() to the summary, whose launches of gradients precede it.
+void summariseBiasGradient(nn::AttentionGradOp op, KernelSummary &kernels, int64_t block, int64_t threads,
+                           int64_t numbersPerTile);
 
 // The gradient of attention takes D = rowsum(dO O) - dlse of every query, which its first launch writes into
 // scratch 0.

@@ -2,7 +2,7 @@
 // RUN: trainc-check %s --kernels --precision=bf16 --bound=2e-6
 // RUN: trainc-check %s --kernels --precision=fp16 --bound=2e-6
 
-// ALiBi, sinks and dropout of attention and its gradient over several blocks of positions, also as training computes them in bf16 and f16.
+// ALiBi, biases of distances, sinks and dropout of attention and its gradient over several blocks of positions, also as training computes them in bf16 and f16.
 
 func.func @alibi(%q: tensor<2x71x36xf32>, %k: tensor<2x71x36xf32>, %v: tensor<2x71x36xf32>, %g: tensor<2x71x36xf32>)
     -> (tensor<2x71x36xf32>, tensor<2x71x36xf32>, tensor<2x71x36xf32>, tensor<2x71x36xf32>) {
@@ -22,6 +22,18 @@ func.func @dropout(%q: tensor<2x71x32xf32>, %k: tensor<2x71x16xf32>, %v: tensor<
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal scale 0.3 dropout 0.25 dropout_key %key : tensor<4xi32> : tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal scale 0.3 dropout 0.25 dropout_key %key : tensor<4xi32> : tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>, tensor<2x71x32xf32>, tensor<2x2x71xf32>, tensor<2x71x32xf32>
   return %out, %dq, %dk, %dv : tensor<2x71x32xf32>, tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>
+}
+func.func @bias(%q: tensor<2x71x32xf32>, %k: tensor<2x71x16xf32>, %v: tensor<2x71x16xf32>, %g: tensor<2x71x32xf32>, %bias: tensor<2x141xf32>)
+    -> (tensor<2x71x32xf32>, tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>, tensor<2x141xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 scale 0.3 bias %bias : tensor<2x141xf32> : tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>
+  %dq, %dk, %dv, %dbias = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 scale 0.3 bias %bias : tensor<2x141xf32> : tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>, tensor<2x71x32xf32>, tensor<2x2x71xf32>, tensor<2x71x32xf32>
+  return %out, %dq, %dk, %dv, %dbias : tensor<2x71x32xf32>, tensor<2x71x32xf32>, tensor<2x71x16xf32>, tensor<2x71x16xf32>, tensor<2x141xf32>
+}
+func.func @bias_of_other_forms(%q: tensor<1x71x48xf32>, %k: tensor<1x135x24xf32>, %v: tensor<1x135x24xf32>, %g: tensor<1x71x48xf32>, %bias: tensor<6x301xf32>)
+    -> (tensor<1x71x48xf32>, tensor<1x71x48xf32>, tensor<1x135x24xf32>, tensor<1x135x24xf32>, tensor<6x301xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 6 kv_heads 3 causal window 97 softcap 3 scale 0.5 alibi 0.5 bias %bias : tensor<6x301xf32> : tensor<1x71x48xf32>, tensor<1x135x24xf32>, tensor<1x135x24xf32>
+  %dq, %dk, %dv, %dbias = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 6 kv_heads 3 causal window 97 softcap 3 scale 0.5 alibi 0.5 bias %bias : tensor<6x301xf32> : tensor<1x71x48xf32>, tensor<1x135x24xf32>, tensor<1x135x24xf32>, tensor<1x71x48xf32>, tensor<1x6x71xf32>, tensor<1x71x48xf32>
+  return %out, %dq, %dk, %dv, %dbias : tensor<1x71x48xf32>, tensor<1x71x48xf32>, tensor<1x135x24xf32>, tensor<1x135x24xf32>, tensor<6x301xf32>
 }
 func.func @all(%q: tensor<1x71x48xf32>, %k: tensor<1x135x24xf32>, %v: tensor<1x135x24xf32>, %g: tensor<1x71x48xf32>, %sinks: tensor<6xf32>,
     %key: tensor<4xi32> {check.values = dense<[2, 7, 18, 28]> : tensor<4xi32>})

@@ -73,6 +73,25 @@ func.func @all_forms(%q: tensor<1x5x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x
   %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal window 4 softcap 2 alibi 0.25 dropout 0.5 segments %segments : tensor<1x5xi32> sinks %sinks : tensor<4xf32> dropout_key %key : tensor<4xi32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
   return %out : tensor<1x5x8xf32>
 }
+func.func @bias(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>, %bias: tensor<2x5xf32>) -> (tensor<2x3x4xf32>, tensor<2x2x3xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 bias %bias : tensor<2x5xf32> : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %out, %lse : tensor<2x3x4xf32>, tensor<2x2x3xf32>
+}
+// Biases of more distances than there are.
+func.func @causal_bias_of_few_queries(%q: tensor<1x2x8xf32>, %k: tensor<1x4x4xf32>, %v: tensor<1x4x4xf32>, %bias: tensor<4x11xf32>) -> tensor<1x2x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 1 bias %bias : tensor<4x11xf32> : tensor<1x2x8xf32>, tensor<1x4x4xf32>, tensor<1x4x4xf32>
+  return %out : tensor<1x2x8xf32>
+}
+func.func @bias_of_few_keys(%q: tensor<1x4x2xf32>, %k: tensor<1x2x2xf32>, %v: tensor<1x2x2xf32>, %bias: tensor<1x7xf32>) -> tensor<1x4x2xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 1 bias %bias : tensor<1x7xf32> : tensor<1x4x2xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>
+  return %out : tensor<1x4x2xf32>
+}
+func.func @bias_among_all_forms(%q: tensor<1x5x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x5x4xf32>, %sinks: tensor<4xf32>, %bias: tensor<4x9xf32>,
+                     %segments: tensor<1x5xi32> {check.values = dense<[[0, 0, 0, 1, 1]]> : tensor<1x5xi32>},
+                     %key: tensor<4xi32> {check.values = dense<[1, 2, 3, 4]> : tensor<4xi32>}) -> tensor<1x5x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal window 4 softcap 2 alibi 0.25 dropout 0.5 segments %segments : tensor<1x5xi32> sinks %sinks : tensor<4xf32> dropout_key %key : tensor<4xi32> bias %bias : tensor<4x9xf32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  return %out : tensor<1x5x8xf32>
+}
 // A key of zeros drops nothing and scales nothing.
 func.func @dropout_of_zeros(%q: tensor<1x2x1xf32> {check.values = dense<0.0> : tensor<1x2x1xf32>},
                             %k: tensor<1x2x1xf32> {check.values = dense<0.0> : tensor<1x2x1xf32>},
@@ -102,6 +121,18 @@ func.func @limit(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1
     -> (tensor<1x1x1xf32> {check.expect = dense<2.0> : tensor<1x1x1xf32>})
     attributes {check.no_gradients = "generation only"} {
   %out, %lse = nn.attention %q, %k, %v heads 1 limit %limit : tensor<i32> : tensor<1x1x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
+  return %out : tensor<1x1x1xf32>
+}
+
+// The query at position 1 is one position after the first key and at the second: biases log 3 and 0 of equal scores.
+func.func @limit_and_bias(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1xf32>},
+                          %k: tensor<1x4x1xf32> {check.values = dense<1.0> : tensor<1x4x1xf32>},
+                          %v: tensor<1x4x1xf32> {check.values = dense<[[[1.0], [5.0], [100.0], [100.0]]]> : tensor<1x4x1xf32>},
+                          %bias: tensor<1x7xf32> {check.values = dense<[[9.0, 9.0, 9.0, 0.0, 1.0986122886681098, 9.0, 9.0]]> : tensor<1x7xf64>},
+                          %limit: tensor<i32> {check.values = dense<1> : tensor<i32>})
+    -> (tensor<1x1x1xf32> {check.expect = dense<2.0> : tensor<1x1x1xf32>})
+    attributes {check.no_gradients = "generation only"} {
+  %out, %lse = nn.attention %q, %k, %v heads 1 limit %limit : tensor<i32> bias %bias : tensor<1x7xf32> : tensor<1x1x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
   return %out : tensor<1x1x1xf32>
 }
 

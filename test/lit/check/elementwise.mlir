@@ -208,6 +208,30 @@ func.func @compare(%x: tensor<4xf32> {check.values = dense<[1.0, 2.0, 3.0, 0x7FC
   %ge = nn.compare ge %x, %y : tensor<4xf32>, tensor<4xf32>
   return %eq, %ne, %lt, %le, %gt, %ge : tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>
 }
+func.func @logic(%x: tensor<4xi1> {check.values = dense<[true, true, false, false]> : tensor<4xi1>},
+                 %y: tensor<4xi1> {check.values = dense<[true, false, true, false]> : tensor<4xi1>})
+    -> (tensor<4xi1> {check.expect = dense<[true, false, false, false]> : tensor<4xi1>},
+        tensor<4xi1> {check.expect = dense<[true, true, true, false]> : tensor<4xi1>},
+        tensor<4xi1> {check.expect = dense<[false, false, true, true]> : tensor<4xi1>}) {
+  %and = nn.and %x, %y : tensor<4xi1>, tensor<4xi1>
+  %or = nn.or %x, %y : tensor<4xi1>, tensor<4xi1>
+  %not = nn.not %x : tensor<4xi1>
+  return %and, %or, %not : tensor<4xi1>, tensor<4xi1>, tensor<4xi1>
+}
+// Logic that fuses with comparisons of numbers, with tails in lanes.
+func.func @logic_of_numbers(%x: tensor<37x19xf32>, %low: tensor<37x19xf32>) -> tensor<37x19xf32>
+    attributes {check.no_gradients = "steps"} {
+  %a = nn.constant -0.5 : tensor<37x19xf32>
+  %b = nn.constant 0.5 : tensor<37x19xf32>
+  %above = nn.compare ge %x, %a : tensor<37x19xf32>, tensor<37x19xf32>
+  %beyond = nn.compare ge %x, %b : tensor<37x19xf32>, tensor<37x19xf32>
+  %below = nn.not %beyond : tensor<37x19xi1>
+  %within = nn.and %above, %below : tensor<37x19xi1>, tensor<37x19xi1>
+  %less = nn.compare lt %low, %x : tensor<37x19xf32>, tensor<37x19xf32>
+  %any = nn.or %within, %less : tensor<37x19xi1>, tensor<37x19xi1>
+  %y = nn.select %any, %x, %low : tensor<37x19xi1>, tensor<37x19xf32>, tensor<37x19xf32>
+  return %y : tensor<37x19xf32>
+}
 func.func @convert(%x: tensor<4xf64> {check.values = dense<[2.75, -2.75, 0.1, 16777217.0]> : tensor<4xf64>},
                    %c: tensor<2xi1> {check.values = dense<[true, false]> : tensor<2xi1>},
                    %n: tensor<2xi64> {check.values = dense<[4294967297, -3]> : tensor<2xi64>})

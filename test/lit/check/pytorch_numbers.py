@@ -192,7 +192,11 @@ def dropped_weights(batch, heads, positions, p, key):
     return weights.flatten(2)
 
 
-def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None, alibi=None, sinks=None):
+def biases(heads, distances):
+    return torch.arange(heads * distances, dtype=torch.float64).mul(2.3).sin().view(heads, distances)
+
+
+def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None, alibi=None, sinks=None, distances=None):
     """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return. It has no soft cap and no sinks, with which both are
     computed here."""
     split = lambda x, n: x.unflatten(-1, (n, -1)).transpose(1, 2)
@@ -208,7 +212,9 @@ def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, wi
     bias = torch.zeros((), dtype=torch.float64)
     if alibi is not None:
         bias = alibi * torch.tensor(slopes_of(heads), dtype=torch.float64)[:, None, None] * (torch.arange(s) - torch.arange(t)[:, None] - s + t)
-    given = mask if alibi is None else bias.masked_fill(~mask, -math.inf)
+    if distances is not None:
+        bias = bias + distances[:, distances.shape[1] // 2 + s - t + torch.arange(t)[:, None] - torch.arange(s)]
+    given = mask if bias.dim() == 0 else bias.masked_fill(~mask, -math.inf)
     out = functional.scaled_dot_product_attention(q, k, v, attn_mask=given, scale=scale)
     scores = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1])) + bias
     if softcap is not None:
@@ -238,6 +244,7 @@ def attention():
     few = normal(2, 2, 6)
     segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
     sinks = torch.tensor([0.25, -1.5], dtype=torch.float64)
+    bias = biases(2, 9)
     write("attention", "--reference --kernels --bound=1e-6", [
         function("bidirectional", "attention %a, %b, %c heads 2 : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2)),
         function("causal", "attention %a, %b, %c heads 2 causal : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2, True)),
@@ -265,12 +272,19 @@ def attention():
         function("sinks", "attention %a, %b, %c heads 2 causal window 2 sinks %d : {3} : {0}, {1}, {2}", [q, k, v, sinks],
                  attend(q, k, v, 2, 2, True, window=2, sinks=sinks)),
         dropout(),
+        function("bias", "attention %a, %b, %c heads 2 scale 1.0 bias %d : {3} : {0}, {1}, {2}", [q, k, v, bias],
+                 attend(q, k, v, 2, 2, scale=1.0, distances=bias)),
+        function("causal_bias_of_later_queries", "attention %a, %b, %c heads 2 causal bias %d : {3} : {0}, {1}, {2}", [few, k, v, bias],
+                 attend(few, k, v, 2, 2, True, distances=bias)),
     ])  # fmt: skip
 
 
 def gradient(q, k, v, dout, *options, **named):
     leaves = [x.clone().requires_grad_() for x in (q, k, v)]
-    out, lse = attend(*leaves, *options, **named)
+    if "distances" in named:
+        leaves.append(named["distances"].clone().requires_grad_())
+        named["distances"] = leaves[-1]
+    out, lse = attend(*leaves[:3], *options, **named)
     return list(torch.autograd.grad(out, leaves, dout)), out.detach(), lse.detach()
 
 
@@ -278,6 +292,7 @@ def attention_grad():
     q, k, v, dout = normal(2, 4, 6), normal(2, 4, 6), normal(2, 4, 4), normal(2, 4, 4)
     small_k, small_v = normal(2, 4, 3), normal(2, 4, 2)
     segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
+    bias = biases(2, 7)
 
     def case(name, text, arguments, result):
         gradients, out, lse = result
@@ -303,6 +318,10 @@ def attention_grad():
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, alibi=4.0)),
         case("sinks", "heads 2 kv_heads 1 causal scale 1.0", [q, small_k, small_v, dout],
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, sinks=torch.tensor([0.25, -1.5], dtype=torch.float64))),
+        case("bias", "heads 2 kv_heads 1 scale 1.0 bias %g : {6}", [q, small_k, small_v, dout, bias],
+             gradient(q, small_k, small_v, dout, 2, 1, scale=1.0, distances=bias)),
+        case("causal_bias_softcap_in_window", "heads 2 kv_heads 2 causal window 3 softcap 2.0 scale 0.5 bias %g : {6}", [*plain, bias],
+             gradient(*plain, 2, 2, True, scale=0.5, window=3, softcap=2.0, distances=bias)),
     ])  # fmt: skip
 
 

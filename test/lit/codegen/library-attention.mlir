@@ -25,5 +25,8 @@ train.entry @micro_step {
   %key = train.input "key" micro : tensor<4xi32>
   // CHECK: nn.attention {{.*}}dropout 0.5{{.*}}plan.launches
   %e, %lse5 = nn.attention %a, %a, %a heads 2 dropout 0.5 dropout_key %key : tensor<4xi32> : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
+  %bias = train.input "bias" micro : tensor<2x5xf32>
+  // CHECK: nn.attention {{.*}}bias{{.*}}plan.launches
+  %f, %lse6 = nn.attention %a, %a, %a heads 2 bias %bias : tensor<2x5xf32> : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
   train.set @out, %b : tensor<2x3x8xf32>
 }

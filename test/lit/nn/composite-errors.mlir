@@ -309,3 +309,35 @@ func.func @f(%q: tensor<1x5x8xf32>, %k: tensor<3xi32>) {
   %o, %l = nn.attention %q, %q, %q heads 2 causal dropout 0.5 dropout_key %k : tensor<3xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>, %b: tensor<2x10xf32>) {
+  // expected-error @+1 {{nn.attention: operand bias must be 'tensor<2x9xf32>', a number for each head and distance, or odd and wider, found 'tensor<2x10xf32>'; nn.relative_bias makes one}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal bias %b : tensor<2x10xf32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x2x8xf32>, %k: tensor<1x5x8xf32>, %b: tensor<2x7xf32>) {
+  // expected-error @+1 {{nn.attention: operand bias must be 'tensor<2x9xf32>', a number for each head and distance, or odd and wider, found 'tensor<2x7xf32>'; nn.relative_bias makes one}}
+  %o, %l = nn.attention %q, %k, %k heads 2 causal bias %b : tensor<2x7xf32> : tensor<1x2x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>, %c: tensor<3xi1>) {
+  // expected-error @+1 {{nn.and: computes with i1, found 'tensor<3xf32>'; use nn.compare}}
+  %a = nn.and %c, %x : tensor<3xi1>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi1>, %c: tensor<3xi1>) {
+  // expected-error @+1 {{nn.or: operands lhs and rhs must have the same shape; dimension 0 is 3 in lhs and 4 in rhs}}
+  %a = nn.or %c, %x : tensor<3xi1>, tensor<4xi1>
+  return
+}

@@ -133,6 +133,34 @@ nn.model @m(%x: tensor<?xi32>) {
 
 // -----
 
+nn.model @m(%x: tensor<?x?xi32>) {
+  // expected-error @below {{the number of heads must be at least 1, found 0}}
+  %y = nn.relative_bias "b" heads 0 buckets 32 max_distance 128
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x?xi32>) {
+  // expected-error @below {{the number of buckets must be even and from 4 to 4096, found 33}}
+  %y = nn.relative_bias "b" heads 2 buckets 33 max_distance 128
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x?xi32>) {
+  // expected-error @below {{the number of buckets must be from 2 to 4096, found 1}}
+  %y = nn.relative_bias "b" heads 2 buckets 1 max_distance 128 causal
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x?xi32>) {
+  // expected-error @below {{max_distance must be above the 16 distances with buckets of their own, found 16}}
+  %y = nn.relative_bias "b" heads 2 buckets 32 max_distance 16 causal
+}
+
+// -----
+
 nn.model @m(%x: tensor<?xf32>) {
   // expected-error @below {{needs a name, e.g. nn.loss "loss" %nll}}
   nn.loss "" %x

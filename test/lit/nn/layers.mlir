@@ -28,6 +28,10 @@ nn.block @b(%x: tensor<?x?x8xf32>, %positions: tensor<?xi32>) {
   %key = nn.dropout_key "weights"
   // CHECK: nn.attention %{{.*}} heads 1 causal alibi 0.5 dropout 0.1 sinks %[[SINKS]] dropout_key %[[KEY]]{{$}}
   %biased, %lse1 = nn.attention %long, %long, %long heads 1 causal dropout_key %key sinks %sinks dropout 0.1 alibi 0.5
+  // CHECK: %[[BIAS:.*]] = nn.relative_bias "relative" heads 1 buckets 32 max_distance 128 causal init normal(0.5)
+  %bias = nn.relative_bias "relative" heads 1 buckets 32 max_distance 128 init normal(0.5) causal
+  // CHECK: nn.attention %{{.*}} heads 1 causal bias %[[BIAS]]{{$}}
+  %relative, %lse2 = nn.attention %long, %long, %long heads 1 bias %bias causal
   // CHECK: %{{.*}}:2 = nn.split %{{.*}} into 2 dim 0
   %a, %c = nn.split %r into 2 dim 0
   // CHECK: nn.rope %{{.*}} positions %{{.*}} heads 2 theta 10000

@@ -153,6 +153,38 @@ train.entry @micro_step {
 
 // -----
 
+// Attention reads sinks and biases that are kept in f32, and computes in bf16 nevertheless. Others are rounded.
+
+train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "kept.*" }
+train.state parameter @w : tensor<8x8xf32>
+train.state parameter @sinks : tensor<2xf32>
+train.state parameter @kept.sinks : tensor<2xf32>
+train.state parameter @kept.bias : tensor<2x5xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<2x3x8xf32>
+  %w = train.get @w : tensor<8x8xf32>
+  // CHECK: %[[SINKS:.*]] = train.get @sinks
+  // CHECK: %[[LOW_SINKS:.*]] = nn.convert %[[SINKS]] to bf16
+  %sinks = train.get @sinks : tensor<2xf32>
+  // CHECK: %[[KEPT:.*]] = train.get @kept.sinks
+  %kept = train.get @kept.sinks : tensor<2xf32>
+  // CHECK: %[[BIAS:.*]] = train.get @kept.bias
+  %bias = train.get @kept.bias : tensor<2x5xf32>
+  %y = nn.matmul %x, %w : tensor<2x3x8xf32>, tensor<8x8xf32>
+  // CHECK: nn.attention {{.*}} sinks %[[KEPT]] : tensor<2xf32> bias %[[BIAS]] : tensor<2x5xf32> : tensor<2x3x8xbf16>
+  %a, %lse = nn.attention %y, %y, %y heads 2 sinks %kept : tensor<2xf32> bias %bias : tensor<2x5xf32> : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
+  // CHECK: nn.attention {{.*}} sinks %[[LOW_SINKS]] : tensor<2xbf16> : tensor<2x3x8xbf16>
+  %b, %lse1 = nn.attention %a, %a, %a heads 2 sinks %sinks : tensor<2xf32> : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
+  %t = nn.reduce sum %b over [0, 1, 2] : tensor<2x3x8xf32>
+  train.set @loss, %t : tensor<f32>
+  train.minimize %t : tensor<f32>
+}
+
+// -----
+
 // Evaluation in f32 of a program in bf16.
 
 train.program @p { model @m  optimizer sgd  precision bf16  eval_precision fp32 }

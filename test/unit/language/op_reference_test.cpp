@@ -23,7 +23,7 @@ TEST(OpReference, SyntaxIsThatOfAuthors) {
   EXPECT_EQ(syntaxOf("nn.attention"),
             "nn.attention %q, %k, %v heads <heads> [kv_heads <kv_heads>] [causal] [window <window>] "
             "[softcap <softcap>] [scale <scale>] [alibi <alibi>] [dropout <dropout>] [segments %segments] "
-            "[limit %limit] [sinks %sinks] [dropout_key %dropout_key]");
+            "[limit %limit] [sinks %sinks] [dropout_key %dropout_key] [bias %bias]");
   EXPECT_EQ(syntaxOf("nn.concat"), "nn.concat dim <dim> %inputs, ...");
   EXPECT_EQ(syntaxOf("nn.matmul"), "nn.matmul %lhs [transposed], %rhs [transposed] [reduce_batch] [to <to>] "
                                    "[scaled %lhs_scale, %rhs_scale] "
