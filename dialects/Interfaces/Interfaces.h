@@ -78,8 +78,6 @@ public:
   virtual ~CacheScope() = default;
   /// Returns the position of the call's first token in its sequence, tensor<i32>.
   virtual mlir::Value position() = 0;
-  /// Number of positions that a cache holds.
-  virtual int64_t capacity() const = 0;
   /// Writes `rows` [1, T, width] at the current position of the next cache and returns what queries read.
   /// Caches are named in the order of calls. If each query sees at most `window` rows, up to its own, the
   /// cache holds no more. If the sequence comes token by token, rows of a window are then in no order.

@@ -24,7 +24,6 @@ public:
       : states(states), first(first), last(last), size(capacity) {}
 
   Value position() override { return first; }
-  int64_t capacity() const override { return size; }
   CachedRows append(OpBuilder &builder, Value rows, std::optional<int64_t> window) override;
 
 private:
