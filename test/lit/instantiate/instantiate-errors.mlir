@@ -470,3 +470,12 @@ nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x8xf32>) {
+  // expected-error @below {{needs the number of tokens of a sample; expected a column with a second open dimension, such as tensor<?x?xi32>}}
+  %b = nn.relative_bias "b" heads 2 buckets 32 max_distance 128
+  nn.loss "l" %b
+}
+train.program @p { model @m  optimizer sgd  batch 2 }
