@@ -172,7 +172,7 @@ void Config::wrong(std::string_view key, const Json &value, std::string_view exp
   fail(fmt::format("'{}': expected {}, found {}", key, expected, shown(value)));
 }
 
-/// Maximum whole number of a config; the product of two, times the layers, does not overflow.
+/// Maximum whole number of a config.
 static constexpr int64_t kMaxSize = int64_t(1) << 24;
 
 static std::optional<int64_t> wholeOf(const Json &value, int64_t minimum) {

@@ -193,6 +193,16 @@ static Head readScore(Config &config) {
   return head;
 }
 
+/// Fails if a matrix of a layer has more weights than any model: the number of parameters would overflow.
+static Status checkSize(const Config &config, const Layers &layers) {
+  constexpr double kMaxWeights = 1e12;
+  const int64_t widest = std::max(layers.attention.queryWidth(), layers.mlp.width);
+  if (double(layers.width) * double(widest) <= kMaxWeights)
+    return {};
+  return invalidInput("{}: expected matrices of at most 1e12 weights, found one of {} x {}", config.file(),
+                      layers.width, widest);
+}
+
 static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, const Family &family,
                                            const Class &wanted, const ImportOptions &options) {
   if (options.hasTokenTypes)
@@ -204,6 +214,7 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
   if (wanted.task == Task::Classification)
     decoder.classifier = readScore(config);
   TRAINC_RETURN_IF_ERROR(config.finish());
+  TRAINC_RETURN_IF_ERROR(checkSize(config, decoder));
   const auto isForLongTexts = [](const LayerKind &kind) { return kind.rope && kind.rope->minLength; };
   if (options.reading.isForLongTexts && std::ranges::none_of(decoder.kinds, isForLongTexts))
     return withoutLongTexts(config);
@@ -217,6 +228,7 @@ static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, con
   encoder.family = family.type;
   encoder.architecture = wanted.name;
   TRAINC_RETURN_IF_ERROR(config.finish());
+  TRAINC_RETURN_IF_ERROR(checkSize(config, encoder));
   if (options.reading.isForLongTexts)
     return withoutLongTexts(config);
   if (options.hasTokenTypes && (!encoder.types || encoder.types->count < 2))

@@ -302,7 +302,8 @@ Status requireWholeConfig(const GgufFile &file) {
       return std::ranges::find(keys, key, &KeyPair::gguf) != keys.end();
     };
     if (!has(family->own) && !has(family->shared) &&
-        std::ranges::find(kRotaryEntries, key) == std::end(kRotaryEntries) &&
+        (std::ranges::find(kRotaryEntries, key) == std::end(kRotaryEntries) ||
+         (key == "rope.scaling.attn_factor" && architecture != "phi3")) && // read for Phi-3 alone
         std::ranges::find(kRepeatedEntries, key) == std::end(kRepeatedEntries))
       return invalidInput(
           "{}: an entry may change what the model computes, and the importer does not know it: '{}'; "
@@ -562,7 +563,8 @@ private:
     const double rotated = static_cast<double>(head) * (share.is_number() ? share.get<double>() : 1.0);
     if (given)
       header_.addCount(fmt::format("{}.attention.value_length", architecture), static_cast<uint32_t>(*given));
-    header_.addCount(fmt::format("{}.rope.dimension_count", architecture), static_cast<uint32_t>(rotated));
+    header_.addCount(fmt::format("{}.rope.dimension_count", architecture),
+                     static_cast<uint32_t>(std::clamp(rotated, 0.0, double(head))));
     return addScaling(config_.value("rope_scaling", Json()));
   }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace trainc {
@@ -132,8 +133,8 @@ Result<ExportFiles> planFiles(const WeightSource &source, const WeightFiles &wei
   return files;
 }
 
-/// Does the same for a new head, whose tensors follow those of the last file. They have the type of the
-/// tensor before them.
+/// Does the same for a new head, whose tensors follow those of the last file. They have the type of the last
+/// tensor that was trained.
 Result<ExportFiles> planFilesOfNewHead(const WeightSource &source, const WeightFiles &weights,
                                        const fs::path &like, const NewHead &head,
                                        const WeightWriterOptions &options) {
@@ -141,17 +142,21 @@ Result<ExportFiles> planFilesOfNewHead(const WeightSource &source, const WeightF
                           pairTensorsOfNewHead(source.weights, weights, like, head.labels, head.oldLabels));
   ExportFiles files;
   std::set<std::string_view> names;
-  for (const ExportPair &pair : pairs.pairs)
+  std::optional<SafetensorsDType> type;
+  for (const ExportPair &pair : pairs.pairs) {
+    if (source.weights.find(pair.source->name) == pair.source) // no buffer of `like`
+      type = pair.like->dtype;
     if (names.insert(pair.source->name).second) // a copy of the embedding is of the old head
       files[fs::path(pair.like->file).filename().string()].push_back(
           {pair.source, pair.source->name, pair.like->dtype});
+  }
   if (files.empty())
     return invalidInput("--like={}: its weights are not of the model of {}: no tensor is in both",
                         like.string(), source.weights.path());
   std::vector<WeightOutput> &last = files.rbegin()->second;
   std::vector<std::string> added;
   for (const WeightTensor *tensor : pairs.added) {
-    last.push_back({tensor, tensor->name, last.front().dtype});
+    last.push_back({tensor, tensor->name, type.value_or(tensor->dtype)});
     added.push_back(tensor->name);
   }
   if (options.warn)

@@ -116,6 +116,18 @@ void normalizeModernBert(Json &config) {
     config.erase("rope_parameters");
 }
 
+/// Gives a config of Qwen a list of layers' types in place of the number of the first layer with a window.
+void normalizeQwenWindows(Json &config) {
+  constexpr uint64_t kMaxLayers = 4096;
+  const Json first = config.value("max_window_layers", Json()),
+             count = config.value("num_hidden_layers", Json());
+  if (config.value("use_sliding_window", Json()) != true || config.contains("layer_types") ||
+      !first.is_number_unsigned() || !count.is_number_unsigned())
+    return;
+  for (uint64_t layer = 0; layer < std::min(count.get<uint64_t>(), kMaxLayers); ++layer)
+    config["layer_types"].push_back(layer < first.get<uint64_t>() ? "full_attention" : "sliding_attention");
+}
+
 /// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
 /// no key whose value says that nothing is special. `defaults`: of the class.
 Json normalized(const Json &config, const Json &defaults) {
@@ -151,6 +163,7 @@ Json normalized(const Json &config, const Json &defaults) {
     if (scaling.empty() || scaling.value("rope_type", Json()) == "default")
       result.erase("rope_scaling");
   }
+  normalizeQwenWindows(result);
   if (valueOf("use_sliding_window") == false)
     result.erase("sliding_window");
   result.erase("use_sliding_window");

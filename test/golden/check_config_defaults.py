@@ -39,8 +39,10 @@ def main():
         rope = getattr(config, "rope_parameters", None) or {}
         for key, value in keys.items():
             if key in INNER and key not in fields:
+                if name == "ministral3":
+                    continue  # its class has rope_parameters, which are compared
                 inner = rope.get("full_attention", rope) if key == "rope_theta" else rope
-                expected = INNER[key](inner) if name != "ministral3" else value
+                expected = INNER[key](inner)
             elif key == "rope_parameters":
                 expected, value = {k: v for k, v in rope.items() if k != "type"}, dict(value)
             elif key in fields:

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "test" / "end_to_end"))
 
 import import_test  # noqa: E402
-from import_models import ATTENTION, MODELS, WITH_TOKEN_TYPES  # noqa: E402
+from import_models import ATTENTION, MODELS, OPTIONS  # noqa: E402
 from make_import_goldens import float64_alone, load, losses_of_rows  # noqa: E402
 
 BIN = ROOT / "build" / "bin"
@@ -111,7 +111,7 @@ def numbers_of(name, config):
     with float64_alone():
         try:
             model = load(config, ATTENTION.get(name, "eager"))
-            loss_of = losses_of_rows(config, name in WITH_TOKEN_TYPES)
+            loss_of = losses_of_rows(config, "--token-types" in OPTIONS.get(name, []))
             loss = loss_of(model, slice(0, 2))
             loss.backward()
             loss = float(loss.detach())
@@ -127,7 +127,7 @@ def numbers_of(name, config):
 def imported(name, config, folder):
     """The model's text; nothing if trainc rejects the config."""
     (folder / "config.json").write_text(json.dumps(config))
-    options = ["--token-types"] if name in WITH_TOKEN_TYPES else []
+    options = OPTIONS.get(name, [])
     done = subprocess.run([BIN / "trainc", "import", folder / "config.json", *options, "-o", folder / "model.mlir"], capture_output=True)
     if done.returncode not in (0, 2):
         raise AssertionError(f"{name}: trainc import ended with {done.returncode} on {config}")
@@ -143,7 +143,7 @@ def trained_loss(name, config, shapes, text, folder):
     """The first loss of trainrun, as in import_test.py."""
     numbers = {"config": config, "gradients": {key: {"shape": shape} for key, shape in shapes.items()}}
     import_test.write_folder(folder / "model", numbers)
-    import_test.write_data(folder / "data.safetensors", {**numbers, "options": ["--token-types"] if name in WITH_TOKEN_TYPES else []})
+    import_test.write_data(folder / "data.safetensors", {**numbers, "options": OPTIONS.get(name, [])})
     start = text.index("train.program")
     program = import_test.PROGRAM % (re.search("  model @(.*)", text[start:])[1], "" if "image_size" in config else " x 48")
     (folder / "text.mlir").write_text(text[:start] + program)

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 import import_weights
-from import_models import MODELS
+from import_models import ATTENTION, MODELS, OPTIONS
 from make_import_goldens import float64_alone, greedy, load
 
 TOKENS, POSITIONS = 64, 128
@@ -33,10 +33,12 @@ def main():
     path = Path(__file__).with_name("generation.json")
     goldens = json.loads(path.read_text()) if sys.argv[1:] else {}
     for name, config in MODELS.items():
+        if import_weights.task_of(config) != "CausalLM" or "text_config" in config or name in OPTIONS:
+            continue
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         with float64_alone():
-            tokens, margin = greedy(load(with_positions(config)), import_weights.PROMPT, TOKENS)
+            tokens, margin = greedy(load(with_positions(config), ATTENTION.get(name, "eager")), import_weights.PROMPT, TOKENS)
         goldens[name] = {"config": with_positions(config), "tokens": tokens, "margin": margin}
         print(f"{name}: {len(set(tokens))} different tokens, margin {margin:.4f}")
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(golden)}" for name, golden in goldens.items())

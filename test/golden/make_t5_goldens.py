@@ -31,7 +31,7 @@ def buckets(both_sides):
 def main():
     torch.set_num_threads(1)
     with float64_alone():
-        encoder = numbers_of(CONFIG, "eager", False)
+        encoder = numbers_of(CONFIG, "eager", [])
     result = {"buckets": {"causal": buckets(False), "both sides": buckets(True)}, "encoder": encoder}
     (Path(__file__).parent / "t5.json").write_text(json.dumps(result, indent=1) + "\n")
 

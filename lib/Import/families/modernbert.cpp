@@ -84,7 +84,7 @@ Encoder readModernBert(Config &config, Task task) {
   attention.hasSegments = true;
   requireNoDropout(config, "mlp_dropout", "the MLP's inner states");
   encoder.dropout.embedding = config.dropout("embedding_dropout");
-  encoder.dropout.attention = config.dropout("attention_dropout");
+  requireNoDropout(config, "attention_dropout", "attention's weights and of its branch");
 
   encoder.mlp.width = config.size("intermediate_size");
   encoder.mlp.activation = activationOf(config, "hidden_activation");
