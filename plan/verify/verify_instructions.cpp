@@ -195,7 +195,7 @@ Status BodyVerifier::check(const fb::Instruction &instruction) {
   if (!inLoop_)
     return {};
   if (instruction.after() && instruction.after()->size() > 0)
-    return invalidInput("expected no `after` within a loop, where only the loop itself may have one, found some");
+    return invalidInput("expected no `after` in a loop, where only the whole loop may have one, found some");
   return streamIs(fb::Stream::Compute, instruction.stream());
 }
 
