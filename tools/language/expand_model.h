@@ -49,7 +49,7 @@ private:
   struct Piece {
     size_t begin; ///< in the expanded text
     SourcePosition position;
-    bool isCopy; ///< whether the characters follow each other in the buffer, too
+    bool isCopy; ///< whether the piece is a part of the buffer, character by character
   };
 
   std::string text_;

@@ -64,7 +64,7 @@ struct ConsolidateCommand {
 /// `trainc export CHECKPOINT`.
 struct ExportCommand {
   std::string checkpoint;
-  std::string like; ///< the folder whose files the output has, or a GGUF file
+  std::string like; ///< folder or GGUF file whose form the output has
   std::string output;
   std::string type; ///< of matrices in a GGUF file ("Q8_0"); empty: that of `like`
   bool quiet = false;
