@@ -9,7 +9,7 @@ namespace {
 /// The defaults of one class. test/golden/check_config_defaults.py compares them with transformers.
 struct ClassDefaults {
   std::string_view modelType;
-  std::string_view base; ///< type whose other defaults are the same; empty: none
+  std::string_view base; ///< type from which all other defaults are inherited; empty: none
   std::string_view keys; ///< as JSON
 };
 
@@ -147,7 +147,7 @@ nlohmann::json classDefaults(std::string_view modelType) {
 nlohmann::json withClassDefaults(nlohmann::json config, std::string_view modelType) {
   nlohmann::json defaults = classDefaults(modelType);
   if (const auto old = config.find("rope_scaling"); old != config.end() && !old->is_null())
-    defaults.erase("rope_parameters"); // the older name
+    defaults.erase("rope_parameters"); // the newer name of rope_scaling
   defaults.update(config);
   return defaults;
 }

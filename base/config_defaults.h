@@ -1,4 +1,4 @@
-// Values of Hugging Face's classes for keys that a config.json lacks.
+// Defaults of Hugging Face's classes for keys that a config.json lacks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace trainc {
 nlohmann::json classDefaults(std::string_view modelType);
 
 /// Returns `config`, an object, with the class's defaults for the keys that it lacks. A null stays: it may
-/// say that the model has no such number, as a window, or one that follows from others, as heads of keys.
+/// mean that the model has no such thing (a window), or that the value follows from others (key heads).
 nlohmann::json withClassDefaults(nlohmann::json config, std::string_view modelType);
 
 } // namespace trainc

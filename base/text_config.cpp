@@ -9,7 +9,7 @@ namespace {
 /// A model of pictures and texts.
 struct Composite {
   std::string_view type;
-  std::string_view textType; ///< of a `text_config` that names none
+  std::string_view textType; ///< model type of a `text_config` that names none
 };
 
 constexpr Composite kComposites[] = {{"gemma3", "gemma3_text"}, {"mistral3", "mistral"}};

@@ -14,15 +14,15 @@ inline constexpr std::string_view kPictureKeys[] = {
     "eoi_token_index",    "mm_tokens_per_image",      "projector_hidden_act", "vision_feature_layer",
     "spatial_merge_size", "multimodal_projector_bias"};
 
-/// All types of such models that are known, for messages.
+/// All known types of models of pictures and texts, for messages.
 std::string compositeTypes();
 
-/// Whether a `model_type` is one of them.
+/// Whether a `model_type` is one of compositeTypes().
 bool isCompositeType(std::string_view type);
 
-/// Returns the config of the decoder of texts: the keys of the object `text_config`, and those of `config`
-/// that it lacks, but for kPictureKeys and for `architectures`, which names the class of the whole. Without
-/// such an object, it is `config` itself. `config` is an object.
+/// Returns the config of the decoder of texts. It has the keys of the object `text_config`, and all others of
+/// `config` except kPictureKeys and `architectures`, which names the class of the whole model. If there is no
+/// such object, the result is `config` itself. `config` is an object.
 nlohmann::json textConfigOf(const nlohmann::json &config);
 
 } // namespace trainc

@@ -10,10 +10,11 @@ namespace trainc {
 
 namespace {
 
-/// A transfer path that only some plans use.
+/// A transfer path, or the host's cores, that only some plans use.
 struct Way {
-  double Machine::*rate; ///< infinity if the file has none
-  const char *field, *use;
+  double Machine::*rate; ///< infinity if the cluster file has none
+  const char *field;     ///< name of the rate in cluster files
+  const char *use;       ///< predicate of a plan that uses the path
 };
 
 constexpr Way kHost{&Machine::hostBytesPerSecond, "host.bytes_per_second", "copies between device and host"},
@@ -38,7 +39,7 @@ const Way *wayOf(const Work &work) {
   }
 }
 
-/// Null if the instruction uses no such path.
+/// Returns the path that an instruction uses; null if it uses none of the above.
 const Way *wayOf(const fb::Plan &plan, const fb::Instruction &instruction, const Machine &machine) {
   if (const fb::Collective *collective = instruction.operation_as_Collective())
     return ringOf(exchangeOf(plan, *collective).group, machine.nodeRanks).leavingNode > 0 ? &kNetwork

@@ -26,7 +26,7 @@ struct SimulatedRow {
   std::string source; ///< first source op and its line
   double count = 0;   ///< per step, including loop iterations
   bool isCollective = false;
-  Cost each; ///< for collectives: bytes sent, and their total time
+  Cost each; ///< of one instruction; for a collective: the bytes that it sends, and its whole time
 
   double seconds() const { return count * each.seconds(); }
 };

@@ -45,11 +45,11 @@ struct Line {
   auto operator<=>(const Line &) const = default;
 };
 
-/// All places below `places`.
+/// Returns all places from 0 to `places` - 1.
 std::vector<uint32_t> allPlaces(uint32_t places);
 
-/// Representative places below `places`, including the first: between two of them, the order of the lines is
-/// that at the first of the two.
+/// Returns places that represent all places below `places`, beginning with 0. From one of them up to the next
+/// one, the order of the lines does not change.
 std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places);
 
 /// An invalid access.

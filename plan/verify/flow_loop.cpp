@@ -1,7 +1,7 @@
 // Byte-exact analysis of loops. Each operand accesses a byte in one interval of iterations: in all of them if
-// it has no loop stride, else while it passes over the byte. Between two ends of such intervals, every
-// iteration has the same effect on the byte. The second begins with the content that the first has left, and
-// later ones begin like the second, so two iterations represent all.
+// it has no loop stride, else while it passes over the byte. Between two neighbouring ends of such intervals,
+// all iterations do the same to the byte. The second iteration begins with the content that the first has
+// left, and so does every later one, so two iterations represent all.
 //
 // Bytes with the same history form a piece. If all operands with a loop stride have the same one, histories
 // repeat with that period, except near the ends of the accessed spans. The work therefore does not grow with
@@ -31,7 +31,7 @@ struct Track {
   const Access *access;
   int64_t begin, bytes, stride, iterations;
 
-  /// Smallest span over all iterations.
+  /// Smallest span that contains the bytes of all iterations.
   Span hull() const {
     const int64_t travel = (iterations - 1) * stride;
     return {begin + std::min<int64_t>(travel, 0), begin + std::max<int64_t>(travel, 0) + bytes};
@@ -74,8 +74,8 @@ public:
 private:
   using Tracks = std::vector<const Track *>;
 
-  /// Ends of sections: within a section, bytes had one content, and no operand's first or last iterations
-  /// begin or end.
+  /// Ends of sections. All bytes of a section have the same content before the loop, and no hull() or
+  /// middle() of a track begins or ends within a section.
   std::vector<int64_t> findBoundaries(Span window) const {
     std::vector<int64_t> boundaries;
     const auto add = [&](Span span) {
@@ -146,7 +146,7 @@ private:
     return Fault{tracks.front()->access, Fault::Scattered};
   }
 
-  /// Finds the offsets at which the set of accessing iterations changes.
+  /// Finds the offsets at which the set of accessing iterations changes. Returns whether they are few enough.
   bool findCuts(Span span, const Tracks &tracks) {
     cuts_ = {span.begin, span.end};
     for (const Track *track : tracks) {
@@ -165,7 +165,7 @@ private:
     return true;
   }
 
-  /// Computes the history of a byte.
+  /// Applies all accesses of the loop to a byte with the content `content`.
   std::optional<Fault> history(int64_t byte, const Tracks &tracks, Content &content) {
     std::vector<Iterations> touched;
     std::vector<int64_t> changes;
@@ -219,8 +219,8 @@ PaddedRows paddedRowsOf(const Use &use) {
   return rows.padded().rowBytes > rows.rowBytes ? PaddedRows{rows.rowBytes, rows.rowStride} : PaddedRows();
 }
 
-/// Whether a library call reads as numbers what `written` holds as padding. Kernels cover padding but do not
-/// use it.
+/// Whether a library call would read the padding of rows `written` as numbers. Kernels cover padding, but do
+/// not use it.
 bool readsPadding(const Use &use, const PaddedRows &written) {
   const StridedBytes &rows = use.numbers;
   return written.distance != 0 &&

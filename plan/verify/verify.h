@@ -30,7 +30,7 @@ Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t i
 Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations);
 /// Checks a library call's element types, sizes, and the presence of operands.
 Status librarySizes(const fb::Plan &plan, const fb::Instruction &call);
-/// Checks that the mesh has the axes, at least one. `what` is for messages.
+/// Checks that there is at least one axis, and that the mesh has all of `axes`. `what` is for messages.
 Status axes(const fb::Plan &plan, Axes axes, std::string_view what);
 /// Checks a collective on its own.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);

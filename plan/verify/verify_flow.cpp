@@ -2,21 +2,21 @@
 //
 //  * Every read is preceded by a matching write: every byte read through a buffer was last written, in the
 //    same entry, through that buffer. Bytes of the persistent arena may instead be read as the entry found
-//    them, except for batch columns: the entry's own inputs hold the host's data, and other columns hold
-//    none. The scratch arena is empty when an entry begins. So no two values that are live at once share
-//    bytes.
-//  * No padding is read as a number: if a library call reads rows that another one wrote with padding, its
-//    row distance is equal or a multiple, and its rows are not longer.
+//    them, except for batch columns: a column that is an input of the entry has been written by the host, and
+//    any other column counts as unwritten. The scratch arena counts as unwritten when an entry begins. So no
+//    two values that are live at once share bytes.
+//  * No padding is read as a number: if a library call reads rows that another one wrote with padding, the
+//    reader's row distance is the writer's or a multiple of it, and the reader's rows are not longer.
 //
 //  * No write is redundant: a copy, a zeroing or a collective does not overwrite a value that was written
 //    through the same buffer and not read since, nor is its own result overwritten unread. So no transfer is
 //    longer than its value.
 //
 // These are properties of each byte, so arenas are analysed separately. Loops are analysed over all
-// iterations (flow_loop.cpp). Addresses depend on the rank's places along axes of the mesh. Bytes that no
-// operand with a rank stride accesses are the same on all ranks. Other bytes are analysed at every place at
-// which the order of operands' begins and ends changes (flow_places.cpp), if all operands move along the same
-// axes, and on every rank otherwise.
+// iterations (flow_loop.cpp). An operand with a rank stride has a different address at each place, the index
+// of a rank in its group along axes of the mesh. Bytes that no such operand accesses are analysed on rank 0
+// alone. Other bytes are analysed on every rank. If all such operands have the same axes, only the places at
+// which the order of operands' begins and ends changes are analysed (flow_places.cpp).
 #include "plan/facts/view.h"
 #include "plan/verify/flow.h"
 #include "plan/verify/verify.h"
@@ -133,7 +133,7 @@ private:
           return allPlaces(plan_.ranks());
         else if (access.rankStride() != 0)
           moved = access.shape;
-    std::vector<uint32_t> ranks = placesOf(steps, moved->members); // a zone has accesses that move
+    std::vector<uint32_t> ranks = placesOf(steps, moved->members); // a zone has such accesses
     for (uint32_t &rank : ranks)
       rank *= moved->stride;
     return ranks;
@@ -156,7 +156,7 @@ private:
           addEnds(static_cast<int64_t>(column.offset()), static_cast<int64_t>(column.bytes()), 0);
     const bool allMoveAlike =
         std::ranges::all_of(lines, [&](const Line &line) { return line.stride == lines.front().stride; });
-    return anyAdvances && !allMoveAlike // otherwise each iteration has ends of its own
+    return anyAdvances && !allMoveAlike // each iteration then has other begins and ends
                ? allPlaces(places)
                : differingPlaces(std::move(lines), places);
   }
@@ -211,8 +211,8 @@ private:
       return fmt::format("expected bytes written as '{}', found some that '{}' has overwritten", name,
                          nameOf(fault.writer));
     case Fault::Padding:
-      return fmt::format("expected rows of '{}' as a library call has written them, found others, which take "
-                         "the padding between those for numbers",
+      return fmt::format("expected rows of '{}' as a library call has written them, found others, which "
+                         "would read padding as numbers",
                          name);
     case Fault::Unread:
       return fmt::format("expected bytes of '{}' that are free to be written, found some that nothing has "

@@ -71,8 +71,9 @@ Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
   return invalidInput("expected the stream {} for it, found {}", wordOf(expected), wordOf(found));
 }
 
-/// Kernels access several bytes at a time (TargetTraits::accessBytes), as many as divide the tensor's size,
-/// aligned to that number: an argument aligned in the first iteration must be aligned in all.
+/// Checks that an argument that is aligned in the first iteration of a loop is aligned in all. A kernel
+/// accesses several bytes at a time, aligned to their number: the greatest common divisor of the tensor's
+/// size and TargetTraits::accessBytes.
 Status BodyVerifier::keepsAccessAlignment(const fb::Operand &arg, uint64_t bytes, const char *what) const {
   const uint64_t alignment = std::gcd(bytes, targetOf(plan_).accessBytes);
   if (arg.loop_stride() % static_cast<int64_t>(alignment) == 0)
@@ -194,7 +195,7 @@ Status BodyVerifier::check(const fb::Instruction &instruction) {
   if (!inLoop_)
     return {};
   if (instruction.after() && instruction.after()->size() > 0)
-    return invalidInput("expected nothing that it comes after in a loop, which comes after it as a whole");
+    return invalidInput("expected no `after` in a loop, where only the whole loop may have one, found some");
   return streamIs(fb::Stream::Compute, instruction.stream());
 }
 

@@ -12,10 +12,10 @@ namespace trainc::verify {
 
 namespace {
 
-/// Maximum runs of bytes of one operand, which are compared with those of all others.
+/// Maximum number of contiguous runs of bytes in one operand: the runs of all operands are compared.
 constexpr uint64_t kMaxRuns = 4096;
 
-/// Maximum matrices of one product: libraries count them in 32 bits.
+/// Maximum number of matrices in one product: libraries count them in 32 bits.
 constexpr uint64_t kMaxBatch = (uint64_t{1} << 31) - 1;
 
 /// Product of positive numbers; 0 if one is 0, or if the product exceeds kMaxElements.
@@ -36,7 +36,7 @@ Status allF32(const char *call, fb::DType values, fb::DType others, fb::DType su
                       static_cast<int>(values), static_cast<int>(others), static_cast<int>(sum));
 }
 
-/// Checks the types of products whose factors may be short floats, and the result as short as they are.
+/// Checks the types of a product whose factors may be 16-bit floats. The result is f32, or of their type.
 Status shortTypes(const char *call, const fb::MatrixProduct &product) {
   using enum fb::DType;
   const fb::DType factors = product.factors();
@@ -62,7 +62,8 @@ Status presence(const char *call, const LibraryOperand &operand, bool isNeeded, 
                       operand.operand ? "none" : "one", operand.operand ? "one" : "none");
 }
 
-/// Matrices of one operand; `element` is the element size in bytes.
+/// Matrices of one operand. `row` and `matrix` are distances in elements: from one row to the next, and from
+/// one matrix to the next. `element` is the element size in bytes.
 struct Matrices {
   const char *name;
   uint64_t rows, columns, row, matrix, element;
@@ -131,8 +132,9 @@ private:
         (call_.batch() == 1 && (call_.side_sum() == fb::SideSum::Result ? isGradient() : isPlain));
     if (!fits)
       return invalidInput(
-          "{}: expected side sums of one matrix, of its result with the gradient of an activation, of a "
-          "factor without activation and bias, found side sum {} with activation {} of {} matrices",
+          "{}: expected side sums only for a single matrix: of its result if there is the gradient of an "
+          "activation, of a factor if there is no activation and no bias; found side sum {} with activation "
+          "{} and {} matrices",
           kName, wordOf(call_.side_sum()), wordOf(call_.activation()), call_.batch());
     return {};
   }
@@ -143,7 +145,8 @@ private:
             matrix, elementBytes(call_.factors())};
   }
 
-  /// Checks that neither rows nor matrices overlap. All products may share one matrix, however.
+  /// Checks that neither rows nor matrices overlap. With `mayShare`, all products of a batch may have the
+  /// same matrix (distance 0).
   Status matrices(const Matrices &each, bool mayShare) const {
     const uint64_t rows = boundedProduct({each.rows, each.row});
     if (each.row < each.columns || rows == 0)
@@ -208,7 +211,7 @@ public:
 private:
   bool isBackward() const { return call_.pass() == fb::AttentionPass::Backward; }
 
-  /// Checks the types of values, which are short floats where libraries take them.
+  /// Checks the types of values, which may be 16-bit floats if the target's libraries take them.
   Status types() const {
     using enum fb::DType;
     if (!target_.librariesTakeShort)

@@ -7,7 +7,7 @@
 //    are read: at least one result of each instruction and, if a buffer is written repeatedly, the last
 //    write. This detects a store that is missing or too early.
 //
-// In addition, `init` and `refresh` together store each parameter.
+// In addition, `init` and `refresh` together store each offloaded parameter.
 //
 // Data flow (verify_flow.cpp) cannot detect these faults: the old content of a state is as valid there as the
 // content that a copy should have transferred.
@@ -36,7 +36,7 @@ public:
     ++changes_[begin];
     --changes_[begin + bytes];
   }
-  /// Offset, within `bytes`, at which the number of transfers changes.
+  /// Returns the first offset within a state of `bytes` bytes at which the number of transfers changes.
   std::optional<uint64_t> boundary(uint64_t bytes) const {
     for (const auto &[offset, change] : changes_)
       if (change != 0 && offset != 0 && offset != bytes)
@@ -176,8 +176,8 @@ private:
 
 } // namespace
 
-/// Checks that offloaded parameters are initialised: without a store they begin as the zeros of a new file.
-/// `refresh` computes working copies.
+/// Checks that offloaded parameters are initialised: without a store they would be the zeros of a new file.
+/// `refresh` is checked, too, because it computes working copies.
 static Status beginWithValues(const fb::Plan &plan, const std::vector<StateCopies> &makers) {
   for (uint32_t i = 0; i < plan.buffers()->size() && !makers.empty(); ++i)
     if (const fb::Buffer &buffer = *plan.buffers()->Get(i);

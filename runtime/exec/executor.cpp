@@ -32,7 +32,7 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 } // namespace
 
-/// Size of the plan's device memory; all collectives of an entry may be in flight.
+/// Sums the arenas in device memory. All collectives of an entry may be in flight at once.
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
   CommunicatorNeeds needs{0, 1};
   for (const fb::Arena *arena : *plan.arenas())
@@ -48,7 +48,7 @@ CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
 Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device &device,
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
-  // Compared before arenas are allocated, whose sizes differ if the plans do.
+  // Plans are compared before arenas are allocated, because different plans have arenas of other sizes.
   ControlChannel control(options.communicator);
   const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
   TRAINC_RETURN_IF_ERROR(checkSame(control, std::span(&plans, 1)));
@@ -76,7 +76,7 @@ Status Executor::allocateArenas() {
         isScratch ? device_.allocateScratch(view(arena->name()), arena->bytes(), communicator_)
                   : device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
     if (!address.ok()) {
-      // Otherwise memory sufficed, and something else failed.
+      // Memory was short only if none was allocated. An arena on disk takes no memory.
       const bool isShort = arena->space() != fb::Space::Disk && allocatedBytes() == given;
       return {address.status().code(),
               address.status().message() + (isShort ? adviceOnMemory() : std::string())};
@@ -97,7 +97,7 @@ std::string Executor::adviceOnMemory() const {
   if (states > all / 2)
     advice = plan_.ranks() == 1
                  ? "a smaller model needs less, and --ranks=N --zero-stage=3 divide it over processes"
-                 : "a smaller model needs less, and so does each of more --ranks with --zero-stage=3";
+                 : "a smaller model needs less, and so does each rank with more --ranks and --zero-stage=3";
   return fmt::format(
       "; of the plan's {} bytes, {} are parameters, gradients and optimizer states, whatever the batch, "
       "and {} grow with it: {}",
@@ -193,8 +193,8 @@ Status Executor::synchronise() { return ended(device_.synchronise()); }
 
 Status Executor::waitForCopies() { return ended(device_.waitForCopies()); }
 
-/// Reports a failure to peers at once: they may wait for a collective that will not come, while this rank
-/// waits for them before it ends.
+/// Reports a failure to the other ranks at once. Otherwise they may wait for a collective that never comes,
+/// while this rank waits for them before it ends.
 Status Executor::ended(Status status) {
   scalars_.clearStaged();
   if (status.ok())

@@ -92,7 +92,7 @@ public:
   /// Waits for all enqueued work and copies to the host. Fails like synchronise().
   Status read(std::span<std::byte> bytes, DeviceSpan memory);
 
-  /// Numbers that the host sets for entries enqueued later, and reads.
+  /// The plan's scalars: numbers that the host reads, or sets for entries that are enqueued later.
   PlanScalars &scalars() { return scalars_; }
   /// Reads a scalar; returns `none` if the plan has none of this name. T must have the scalar's size. Fails
   /// like synchronise().

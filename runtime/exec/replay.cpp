@@ -22,11 +22,11 @@ struct Written {
   DeviceSpan memory;
 };
 
-/// A rank's finding, exchanged with the others.
+/// The finding of one rank. Ranks exchange their findings.
 struct Finding {
   static constexpr uint64_t kNothing = ~uint64_t{0};
 
-  uint64_t order = kNothing; ///< number of steps run before it in the entry; equal on all ranks
+  uint64_t order = kNothing; ///< number of steps that the entry ran before; all ranks count alike
   uint64_t iteration = 0;
   uint64_t index = 0; ///< index of the element
   uint32_t step = 0;  ///< index in Program::steps
@@ -165,7 +165,8 @@ private:
     return true;
   }
 
-  /// The bytes in place, or a copy that is valid until the next call.
+  /// Returns the bytes in place if the host can read them there, else a copy, which is valid until the next
+  /// call.
   Result<std::span<const std::byte>> onHost(DeviceSpan memory) {
     if (const std::span<const std::byte> view = device_.hostView(memory); !view.empty())
       return view;

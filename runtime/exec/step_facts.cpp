@@ -28,7 +28,7 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
   return ProfileKind::Kernel;
 }
 
-/// Rate of products of such factors. Generated products of f32 do not round to TF32.
+/// The device's rate for products whose factors have this type. Generated f32 products do not round to TF32.
 double DeviceRates::*rateOf(Factor factor) {
   switch (factor) {
   case Factor::Bf16:
@@ -58,7 +58,8 @@ ProfileKind kindOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   return isLibraryCall(instruction) ? ProfileKind::Attention : ProfileKind::Move;
 }
 
-/// Whether the device's rates bound the time: copies between spaces and the host's cores have other rates.
+/// Whether the device's rates bound the time. They do not if bytes move between memory spaces, or if a kernel
+/// runs on the host's cores.
 bool isBoundByRates(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return !plan.kernels()->Get(launch->kernel())->on_host();
@@ -66,7 +67,7 @@ bool isBoundByRates(const fb::Plan &plan, const fb::Instruction &instruction) {
   return !copy || facts::spaceOf(plan, *copy->source()) == facts::spaceOf(plan, *copy->destination());
 }
 
-/// Kernels have their names, and sizes have columns of their own.
+/// Describes an instruction without sizes, which have columns of their own. A kernel has its own name.
 std::string nameOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   const fb::Copy *copy = instruction.operation_as_Copy();
   if (isLibraryCall(instruction))
@@ -123,7 +124,7 @@ StepFacts factsOf(const fb::Plan &plan, const Step &step) {
   facts.isBoundByRates = isBoundByRates(plan, instruction);
   describeWork(*workOf(plan, instruction), facts);
   if (instruction.operation_as_Launch() || isLibraryCall(instruction))
-    facts.bytes = compulsoryBytes(plan, instruction); // of a lower bound of the time
+    facts.bytes = compulsoryBytes(plan, instruction); // minSeconds() is a lower bound
   return facts;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The first event is the name of the rank: see addRank().
+/// A trace file and how it begins: with the event that names the rank (see addRank()).
 constexpr OutputKind kTraces{"--trace=", "a trace of trainrun's", R"([
 {"args":{"name":"rank )"};
 constexpr size_t kWrittenAtOnce = size_t{1} << 20;
@@ -90,7 +90,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const fb::Plan &plan, c
   TRAINC_ASSIGN_OR_RETURN(Descriptor file, openOutput(path, kTraces));
   struct stat info{};
   if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && ::ftruncate(file.get(), 0) != 0)
-    return failed("--trace={}: cannot drop the trace that it holds: {}", path, std::strerror(errno));
+    return failed("--trace={}: cannot remove the trace that the file holds: {}", path, std::strerror(errno));
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(plan, std::move(file), std::move(path), options.steps, rank));
   writer->addRank(device);

@@ -74,7 +74,7 @@ private:
   PredictedRuns predictedRuns_;
   std::array<double, kStreams> predictedEnds_{}; ///< end of the predicted runs so far, by stream
   std::unordered_map<const fb::Instruction *, Texts> texts_;
-  std::unordered_set<uint32_t> tracks_; ///< tracks that were named
+  std::unordered_set<uint32_t> tracks_; ///< tracks whose names were written
   std::string waiting_;                 ///< text to be written
   bool isEmpty_ = true;
   Status status_;

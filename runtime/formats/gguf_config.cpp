@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A key of the metadata, without the architecture, and Hugging Face's.
+/// A key of GGUF metadata, without the prefix of the architecture, and Hugging Face's key for it.
 struct KeyPair {
   std::string_view gguf, huggingFace;
 };
@@ -68,7 +68,7 @@ constexpr KeyPair kFalconKeys[] = {
     {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
 };
 
-/// Keys of a family: its own come before shared ones.
+/// Keys of a family. A pair of `own` replaces the pair of `shared` with the same GGUF key.
 struct FamilyKeys {
   std::string_view architecture, modelType;
   std::span<const KeyPair> own = {}, shared = kLlamaKeys;
@@ -85,28 +85,28 @@ constexpr FamilyKeys kFamilyKeys[] = {
     {"gptneox", "gpt_neox"},  {"gpt2", "gpt2", kGpt2Keys, {}},
 };
 
-/// A value that llama.cpp's graph of an architecture has, and no entry says.
+/// A value that llama.cpp's code for an architecture fixes, so that the metadata has no entry for it.
 struct Implied {
   std::string_view architecture, key, value; ///< the value as JSON
 };
 
 constexpr Implied kImplied[] = {
     {"gpt2", "activation_function", R"("gelu_new")"},
-    {"gptneox", "hidden_act", R"("gelu")"}, // computed by its approximation with tanh
+    {"gptneox", "hidden_act", R"("gelu")"}, // llama.cpp computes its approximation with tanh
     {"phi2", "hidden_act", R"("gelu_new")"},
-    {"falcon", "activation", R"("gelu")"}, // computed by its approximation with tanh
+    {"falcon", "activation", R"("gelu")"}, // llama.cpp computes its approximation with tanh
     {"starcoder2", "hidden_act", R"("gelu_pytorch_tanh")"},
     {"stablelm", "hidden_act", R"("silu")"},
     {"smollm3", "hidden_act", R"("silu")"},
     {"smollm3", "no_rope_layer_interval", "4"},
-    // Gemma's `hidden_act` says gelu in older files, and means its approximation.
+    // In older files, Gemma's `hidden_act` is gelu, but means the approximation with tanh.
     {"gemma", "hidden_activation", R"("gelu_pytorch_tanh")"},
     {"gemma2", "hidden_activation", R"("gelu_pytorch_tanh")"},
     {"gemma3", "hidden_activation", R"("gelu_pytorch_tanh")"},
 };
 
-/// A number or Boolean as JSON; null for other values. The shortest decimals of an f32 are those of the
-/// configuration that it was written from.
+/// A number or Boolean as JSON; null for other values. An f32 becomes the shortest decimal number that rounds
+/// to it: the number in the configuration from which the file was made.
 Json jsonOf(const GgufValue &value) {
   if (const auto *number = std::get_if<float>(&value)) {
     const std::string digits = fmt::format("{}", *number);
@@ -132,18 +132,19 @@ Json valueOf(const GgufFile &file, std::string_view architecture, std::string_vi
   return value ? jsonOf(*value) : Json();
 }
 
-/// Entries below the architecture's name that addRotary() reads, and entries that others repeat.
+/// Entries that addRotary() reads, without the prefix of the architecture.
 constexpr std::string_view kRotaryEntries[] = {
     "rope.dimension_count",   "rope.scaling.type",
     "rope.scaling.factor",    "rope.scaling.original_context_length",
     "rope.scaling.finetuned", "rope.scaling.attn_factor"};
+/// Entries whose values follow from others.
 constexpr std::string_view kRepeatedEntries[] = {"vocab_size", "attention.value_length",
-                                                 // GPT-2 has as many key heads, which divide the width.
+                                                 // In GPT-2, by the number of heads and the width.
                                                  "attention.head_count_kv", "attention.key_length"};
 
 // --- Frequencies of rotary positions that a tensor scales ---
 
-/// Numbers of a head, by a config with Hugging Face's keys; 0 if it does not say so.
+/// Size of a head in elements, by a config with Hugging Face's keys; 0 if unknown.
 uint64_t headWidthOf(const Json &config) {
   const auto count = [&](const char *key) {
     const Json value = config.value(key, Json());
@@ -155,11 +156,11 @@ uint64_t headWidthOf(const Json &config) {
   return heads == 0 ? 0 : count("hidden_size") / heads;
 }
 
-/// Llama 3.1's rule: long waves are slower by `factor`, short ones stay, and those between are interpolated.
+/// Llama 3.1's rule: low frequencies are divided by `factor`, high ones stay, those between are interpolated.
 struct Llama3Rule {
   double factor, low, high, original;
 
-  /// The numbers by which the frequencies of heads of `width` numbers are divided.
+  /// Returns the numbers by which the rotary frequencies of a head of `width` elements are divided.
   std::vector<float> factors(uint64_t width, double base) const {
     std::vector<float> result;
     for (uint64_t i = 0; i < width / 2; ++i) {
@@ -182,8 +183,8 @@ std::vector<float> floatsOf(const GgufFile &file, std::string_view name) {
   return floats;
 }
 
-/// Finds the rule from which llama.cpp's converter computed `rope_freqs.weight`. The file says only its
-/// factor, by the longest wave; the other numbers are those of all models of Llama 3.
+/// Finds the rule from which llama.cpp's converter computed `rope_freqs.weight`. Only its `factor` is known
+/// from the file, as the largest element; the other numbers are those of all models of Llama 3.
 std::optional<Llama3Rule> llama3RuleOf(const GgufFile &file, const Json &config) {
   const std::vector<float> stored = floatsOf(file, "rope_freqs.weight");
   const Json base = config.value("rope_theta", Json(10000.0));
@@ -197,11 +198,12 @@ std::optional<Llama3Rule> llama3RuleOf(const GgufFile &file, const Json &config)
   return isEqual ? std::optional(rule) : std::nullopt;
 }
 
-/// A number as the shortest decimals that give its f32.
+/// Returns the shortest decimal number that rounds to `number`.
 Json shortestOf(float number) { return jsonOf(GgufValue(number)); }
 
-/// Returns the scaling that tensors hold, with Hugging Face's keys: Llama 3.1's, or that of Phi-3 for short
-/// and long texts. Null if the file has no such tensors, or the rule of Llama's is not known.
+/// Returns the scaling of rotary frequencies by tensors of the file, with Hugging Face's keys: Llama 3.1's
+/// rule, or Phi-3's factors for short and long texts. Null if the file has no such tensors, or ones of an
+/// unknown rule.
 Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const Json &config) {
   if (const std::optional<Llama3Rule> rule = llama3RuleOf(file, config))
     return {{"rope_type", "llama3"},
@@ -227,12 +229,12 @@ Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const
 void addRotary(const GgufFile &file, std::string_view architecture, Json &config) {
   const Json rotary = valueOf(file, architecture, "rope.dimension_count");
   const uint64_t head = headWidthOf(config);
-  const bool isNeoX = architecture == "gptneox"; // whose class has other names of keys
+  const bool isNeoX = architecture == "gptneox"; // its class has other names for these keys
   if (isNeoX && config.contains("rope_theta")) {
     config["rotary_emb_base"] = config["rope_theta"];
     config.erase("rope_theta");
   }
-  // Classes of these families rotate a part of each head unless the configuration says another.
+  // By default, the classes of these families rotate only a part of each head.
   const bool hasDefaultShare = isNeoX || architecture == "stablelm" || architecture == "phi2";
   const char *share = isNeoX ? "rotary_pct" : "partial_rotary_factor";
   if (rotary.is_number_unsigned() && head > 0 && rotary != head)
@@ -261,8 +263,8 @@ void addRotary(const GgufFile &file, std::string_view architecture, Json &config
   config["rope_scaling"] = scaling;
 }
 
-/// The number from whose root Gemma's scores are scaled, which no entry has: llama.cpp knows the largest
-/// models by their number of layers.
+/// Adds the number by whose square root Gemma's scores are divided. No entry has this number: like llama.cpp,
+/// recognises the largest models, where it is another one, by their number of layers.
 void addScoreScale(std::string_view architecture, Json &config) {
   const uint64_t largest = architecture == "gemma2" ? 46 : architecture == "gemma3" ? 62 : 0;
   if (largest == 0)
@@ -343,7 +345,7 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   if (config.value("sliding_window", Json()) == 0U) // none
     config.erase("sliding_window");
   if (architecture == "falcon" && config.contains("num_kv_heads") && config["num_kv_heads"] != 1U) {
-    config["new_decoder_architecture"] = true; // that of Falcon 11B; others have no table of names
+    config["new_decoder_architecture"] = true; // Falcon 11B; larger models have two norms, and no table
     config["num_ln_in_parallel_attn"] = 1;
   }
   addRotary(file, architecture, config);
@@ -370,15 +372,15 @@ Form formOf(std::string_view key) {
   return isNumber ? Form::kNumber : Form::kCount;
 }
 
-/// Families under other types of models. Mistral's files say llama.
+/// Returns the type of the family in which models of `modelType` are written: Mistral's files say llama.
 std::string_view architectureType(std::string_view modelType) {
   return modelType == "mistral" ? "llama" : modelType;
 }
 
-/// Architectures whose attention has a window in llama.cpp if the metadata say so. It ignores that of phi3.
+/// Architectures for which llama.cpp reads a window from the metadata. It ignores the window of phi3.
 constexpr std::string_view kWindowed[] = {"gemma2", "gemma3"};
 
-/// Entries that llama.cpp does not load a model without.
+/// Entries without which llama.cpp loads no model.
 constexpr std::string_view kRequired[] = {"context_length", "embedding_length", "feed_forward_length",
                                           "block_count", "attention.head_count"};
 
@@ -438,7 +440,8 @@ private:
       own = value;
   }
 
-  /// Gives rotary positions the keys of older files: rope_theta, partial_rotary_factor and rope_scaling.
+  /// Renames the keys of rotary positions to those of older files: rope_theta, partial_rotary_factor and
+  /// rope_scaling.
   Status normalizeRotary() {
     Json rope = config_.value("rope_parameters", Json());
     config_.erase("rope_parameters");
@@ -475,7 +478,7 @@ private:
         path_, local.dump());
   }
 
-  /// Gives keys the values that follow from others.
+  /// Sets keys whose values follow from other keys, and removes a window that has no effect.
   void normalize() {
     if (isOneOf({"gpt2"}) && count("n_embd"))
       setDefault("n_inner", 4 * *count("n_embd"));

@@ -10,15 +10,16 @@ namespace trainc {
 /// left out. Returns nothing for an architecture without a table of keys.
 Result<std::optional<std::string>> configJsonOf(const GgufFile &file);
 
-/// Fails (kInvalidInput) unless configJsonOf() tells all that the file says of what the model computes: for
-/// an entry of the architecture that it does not read, and for rotary frequencies that a tensor scales.
+/// Fails (kInvalidInput) unless configJsonOf() returns all that decides what the model computes. Examples of
+/// a failure: an unknown entry of the architecture; a tensor that scales rotary frequencies by an unknown
+/// rule.
 Status requireWholeConfig(const GgufFile &file);
 
-/// The parts of a config.json that metadata do not have.
+/// The parts of a config.json for which GGUF metadata has no entries.
 struct ConfigRest {
-  /// Numbers by which rotary frequencies are divided: the tensor rope_freqs.weight (Llama 3.1); or none.
+  /// Numbers by which rotary frequencies are divided: the tensor rope_freqs.weight (Llama 3.1). May be empty.
   std::vector<float> rotaryFactors;
-  /// Text of the config.json with defaults, and without lists that follow from the architecture.
+  /// Text of the config.json with the class's defaults, without lists that follow from the architecture.
   std::string config;
 };
 
@@ -28,8 +29,8 @@ struct ConfigRest {
 /// rotary frequencies are scaled. Use wholeConfigOf() to see whether the entries say all.
 Result<ConfigRest> addConfig(const std::string &path, std::string_view text, GgufHeader &header);
 
-/// Does the same as configJsonOf(), and adds what an architecture computes without saying so, such as its
-/// activation. `file` has a known architecture.
+/// Does the same as configJsonOf(), and adds the values that the architecture implies without an entry, such
+/// as its activation. The architecture of `file` must be known.
 Result<std::string> wholeConfigOf(const GgufFile &file);
 
 } // namespace trainc

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Tensors of each output file, by its name.
+/// Tensors to write, by the name of their output file.
 using ExportFiles = std::map<std::string, std::vector<WeightOutput>>;
 
 /// Fails unless each tensor can be written with the type that it has in `like`.
@@ -50,7 +50,7 @@ Status systemError(const fs::path &path, const std::error_code &error) {
   return failed("{}: {}", path.string(), error.message());
 }
 
-/// Copies all files but those of weights, and the folders of further chat templates.
+/// Copies the folder of further chat templates, and all files except those of weights.
 Status copyOthers(const fs::path &like, const fs::path &output) {
   constexpr std::string_view kTemplates = "additional_chat_templates";
   std::error_code error;
@@ -67,7 +67,7 @@ Status copyOthers(const fs::path &like, const fs::path &output) {
   return error ? systemError(like, error) : Status();
 }
 
-/// The index of weights in several files, with `like`'s assignment of tensors to files.
+/// Writes the index of weights that are split into several files: the name of each tensor's file.
 Status writeIndex(const ExportFiles &files, const fs::path &output) {
   if (files.size() == 1 && files.begin()->first == "model.safetensors")
     return {};
@@ -110,8 +110,8 @@ Result<nlohmann::json> readConfig(const fs::path &folder) {
   return config;
 }
 
-/// Compares the config.json that the checkpoint has with that of `like`. Returns the head in which they
-/// differ.
+/// Compares the checkpoint's own config.json, if it has one, with that of `like`. Returns the checkpoint's
+/// head if it is a new one.
 Result<std::optional<NewHead>> compareOwnConfig(const WeightSource &source, const fs::path &like) {
   std::error_code error;
   const fs::path folder = fs::is_directory(source.path, error) ? source.path : source.path.parent_path();
@@ -123,7 +123,7 @@ Result<std::optional<NewHead>> compareOwnConfig(const WeightSource &source, cons
   return other.is_object() ? newHeadOf(own, other) : std::optional<NewHead>();
 }
 
-/// Assigns tensors to files, names and types.
+/// Decides the file, the name and the type of each tensor in the output.
 Result<ExportFiles> planFiles(const WeightSource &source, const WeightFiles &weights, const fs::path &like) {
   TRAINC_ASSIGN_OR_RETURN(const std::vector<ExportPair> pairs, pairTensors(source.weights, weights, like));
   ExportFiles files;
@@ -133,8 +133,8 @@ Result<ExportFiles> planFiles(const WeightSource &source, const WeightFiles &wei
   return files;
 }
 
-/// Does the same for a new head, whose tensors follow those of the last file. They have the type of the last
-/// tensor that was trained.
+/// Does the same for a model with a new head. The head's tensors are appended to the last file, and have the
+/// type of the last tensor that was trained.
 Result<ExportFiles> planFilesOfNewHead(const WeightSource &source, const WeightFiles &weights,
                                        const fs::path &like, const NewHead &head,
                                        const WeightWriterOptions &options) {
@@ -146,7 +146,7 @@ Result<ExportFiles> planFilesOfNewHead(const WeightSource &source, const WeightF
   for (const ExportPair &pair : pairs.pairs) {
     if (source.weights.find(pair.source->name) == pair.source) // no buffer of `like`
       type = pair.like->dtype;
-    if (names.insert(pair.source->name).second) // a copy of the embedding is of the old head
+    if (names.insert(pair.source->name).second) // an embedding has two pairs if the old head copies it
       files[fs::path(pair.like->file).filename().string()].push_back(
           {pair.source, pair.source->name, pair.like->dtype});
   }

@@ -1,4 +1,4 @@
-// Writes a checkpoint as a Hugging Face folder that is like another one: `trainc export`.
+// Writes a checkpoint in the form of a given Hugging Face folder: `trainc export`.
 #pragma once
 
 #include "runtime/state/weight_writer.h"
@@ -15,10 +15,10 @@ namespace trainc {
 /// head is written in place of the old one, all tensors have the names of `source`, and config.json has the
 /// new head's keys.
 ///
-/// The folder is read again, and its tensors are compared with those of `like`. It is complete, or absent.
-/// Fails with kInvalidInput if another tensor of either side has no partner or another shape, if `output`
-/// exists, or if the config.json of `source` and `like` differ in what they compute; with kFailed if it
-/// cannot be written.
+/// The written tensors' names, types and shapes are read again and checked. `output` appears only when it is
+/// complete. Fails with kInvalidInput if any other tensor of `source` or `like` has no partner, or one of
+/// another shape; if `output` exists; or if the models of the two config.json compute different things. Fails
+/// with kFailed if `output` cannot be written.
 Status exportLike(const WeightSource &source, const std::filesystem::path &like,
                   const std::filesystem::path &output, WeightWriterOptions options);
 

@@ -16,13 +16,13 @@ const WeightTensor *findSource(const WeightFiles &source, const WeightFiles &lik
   if (const WeightTensor *same = source.find(wanted.name))
     return same;
   for (const std::string &name : otherNames(wanted.name))
-    // A tensor that `like` has under this name is not this one.
+    // If `like` has a tensor of this name, too, the source's tensor belongs to that one.
     if (const WeightTensor *other = source.find(name); other && !like.find(name))
       return other;
   return nullptr;
 }
 
-/// The tensor of `like` that its `head` repeats; null if there is none.
+/// The other tensor of `like` that has the content of its `head`: a tied embedding. Null if there is none.
 const WeightTensor *tiedTensor(const WeightFiles &like, const WeightTensor &head) {
   const auto tensors = like.tensors();
   const auto found = std::ranges::find_if(tensors, [&](const WeightTensor &other) {
@@ -39,7 +39,7 @@ std::string listed(const std::vector<std::string> &names) {
                      names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
-/// Whether a component of the name is a number.
+/// Whether a component of the name is a number, as in "h.0.attn.c_attn.weight".
 bool isInLayer(const std::string &name) {
   for (size_t begin = 0; begin < name.size();) {
     const size_t end = std::min(name.find('.', begin), name.size());

@@ -1,4 +1,4 @@
-// Pairs the tensors of a checkpoint with those of a model whose form the export has.
+// Pairs the tensors of a checkpoint with those of the model whose names and types its export has.
 #pragma once
 
 #include "runtime/formats/weight_files.h"
@@ -9,8 +9,8 @@ namespace trainc {
 
 /// A tensor of an export with its partner.
 struct ExportPair {
-  const WeightTensor *source; ///< its elements: of the checkpoint, or `like` for what was not trained
-  const WeightTensor *like;   ///< its name and type
+  const WeightTensor *source; ///< has the elements: of the checkpoint, or of `like` if it was not trained
+  const WeightTensor *like;   ///< has the name and the type
 };
 
 /// Pairs each tensor of `like` with one of `source`, in the order of `like`. `source` may have the base
@@ -28,9 +28,9 @@ struct NewHeadPairs {
   std::vector<std::string> dropped;        ///< names of the old head: only in `like`
 };
 
-/// Does the same, but lets each side have tensors of a head that the other one lacks, or that has another
-/// number of labels. A tensor of a numbered layer, such as "bert.encoder.layer.0.output.dense.weight", is of
-/// no head.
+/// Does the same for models with different heads: each side may have tensors of a head that the other side
+/// lacks, or has with another number of labels. A tensor of a numbered layer, such as
+/// "bert.encoder.layer.0.output.dense.weight", does not belong to a head.
 Result<NewHeadPairs> pairTensorsOfNewHead(const WeightFiles &source, const WeightFiles &like,
                                           const std::filesystem::path &likePath, uint64_t labels,
                                           uint64_t oldLabels);

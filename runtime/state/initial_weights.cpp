@@ -104,8 +104,8 @@ Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor
 
 // --- Leftovers ---
 
-/// Whether the file has the tensor, but the model does not train it: a buffer, a part for pictures, or a head
-/// that equals a tensor of `used`.
+/// Whether a tensor of the file needs no parameter, because it is a buffer, is of the part that reads
+/// pictures, or is a head that equals a tensor of `used`.
 bool isNeedless(const WeightTensor &tensor, const Tensors &used) {
   return isStoredBuffer(tensor.name, tensor.shape) || isOfPictures(tensor.name) ||
          (isHeadName(tensor.name) &&
@@ -115,8 +115,9 @@ bool isNeedless(const WeightTensor &tensor, const Tensors &used) {
 /// Returns the name of an entry of the form "name: F32 [2, 3]".
 std::string nameOf(const std::string &entry) { return entry.substr(0, entry.rfind(": ")); }
 
-/// Returns the value of an option that selects the `listed` entries' names, and none of `paired`: for each
-/// name that no pattern before it selects, the pattern of its siblings, or the name itself.
+/// Returns patterns, as the value of an option, that select the names of all `listed` entries, and none of
+/// `paired`. The pattern for a name is that of its siblings ("score.*") or, if this would select one of
+/// `paired`, the name itself.
 std::string selectionOf(const std::vector<std::string> &listed, const std::set<std::string> &paired) {
   std::vector<std::string> patterns;
   for (const std::string &entry : listed) {
@@ -139,7 +140,7 @@ std::map<std::string, std::string> shapesOf(const std::vector<std::string> &list
   return shapes;
 }
 
-/// The longest suffix of two names that begins with a component; empty if there is none.
+/// The longest common suffix of two names that begins at a component (after a dot); empty if there is none.
 std::string commonSuffix(const std::string &a, const std::string &b) {
   const auto [end, other] = std::ranges::mismatch(a | std::views::reverse, b | std::views::reverse);
   const size_t length = static_cast<size_t>(end - (a | std::views::reverse).begin());
@@ -151,8 +152,8 @@ std::string commonSuffix(const std::string &a, const std::string &b) {
   return "";
 }
 
-/// The value of --rename that gives each missing parameter a tensor of its shape that is left over, by
-/// another prefix of all names; nothing if there is none.
+/// The value of --rename that replaces one prefix by another, so that each missing parameter gets a tensor of
+/// its shape that is left over; nothing if no prefixes do so.
 std::optional<std::string> renameByPrefix(const TensorMatch &match) {
   const std::map<std::string, std::string> missing = shapesOf(match.missing);
   const std::map<std::string, std::string> left = shapesOf(match.unexpected);
@@ -163,7 +164,7 @@ std::optional<std::string> renameByPrefix(const TensorMatch &match) {
     const std::string end = commonSuffix(first, other);
     const std::string wanted = first.substr(0, first.size() - end.size()),
                       found = other.substr(0, other.size() - end.size());
-    // A last component alone, such as "weight", is common to all.
+    // One common component does not suffice: almost all names end in "weight" or "bias".
     const bool fits =
         end.find('.') != std::string::npos && std::ranges::all_of(missing, [&](const auto &parameter) {
           const auto &[name, shape] = parameter;
@@ -216,8 +217,8 @@ bool isOneOfSeveral(const std::filesystem::path &file) {
   return of != std::string::npos && of > 0 && isDigit(of - 1) && isDigit(of + kOf.size());
 }
 
-/// Advice if some tensors have a partner, but a part of the model or of the file `path`, such as a head, has
-/// none. `head` is the file's head, if the plan may have it tied; else null.
+/// Advice if parameters or tensors of the file `path`, such as those of a head, have no partner. `head` is
+/// the file's head if the plan's head may be tied to the embedding; null otherwise.
 std::string adviceOn(const TensorMatch &match, const std::string &path, const WeightTensor *head) {
   if (!match.missing.empty() && isOneOfSeveral(path))
     return "; this is one of several files of a model: name their folder, or the "
@@ -301,7 +302,7 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
                   adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
-  for (TensorTransfer &transfer : match.transfers) // of several files, some may be of no checkpoint
+  for (TensorTransfer &transfer : match.transfers) // tensors outside a checkpoint have no checksums
     if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
       transfer.checksums = &found->second;
       transfer.blockBytes = recorded.blockBytes;

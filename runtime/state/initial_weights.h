@@ -18,15 +18,15 @@ struct InitialWeightsOptions {
   std::vector<std::string> ignored = {};
 };
 
-/// Names without a partner that need none.
+/// Names of parameters and tensors that have no partner, which is no error.
 struct UnpairedWeights {
   std::vector<std::string> drawn;   ///< parameters that keep their values because of --init-missing
   std::vector<std::string> ignored; ///< tensors that --init-ignore leaves out
   std::vector<std::string> buffers; ///< tensors that Hugging Face stores without need
 };
 
-/// Loads the held parts of `parameters` from `weights`, using `threads` threads. F16, BF16 and F64 become
-/// F32. If the plan holds parameters in BF16, numbers are rounded to the nearest one.
+/// Loads the parts of `parameters` that this rank holds from `weights`, with `threads` threads. F16, BF16 and
+/// F64 become F32. If the plan holds parameters in BF16, numbers are rounded to the nearest one.
 ///
 /// Each tensor is loaded into one parameter at most: that of the same name or, if there is none, one whose
 /// name differs by a prefix that Hugging Face's classes add ("transformer.", "model."). Buffers that Hugging

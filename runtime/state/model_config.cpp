@@ -22,14 +22,14 @@ using Json = nlohmann::json;
 
 // --- Keys ---
 
-/// Further keys that do not change what a model computes from its weights, by patterns.
+/// Patterns of further keys that do not change what a model computes from its weights.
 constexpr std::string_view kHarmless[] = {
     // Training.
     "*dropout*", "*pdrop", "*drop_rate", "*drop_path*", "layerdrop", "initializer_*", "init_std",
     "router_aux_loss_coef",
     // The longest text. A model may be trained further on shorter ones.
     "max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_sequence_length",
-    // Facts that names and shapes of tensors tell.
+    // Sizes, which the names and shapes of tensors show.
     "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "n_embd", "n_layer", "n_inner"};
 
 bool isHarmless(std::string_view key) {
@@ -43,8 +43,8 @@ std::string typeOf(const Json &config) {
   return type != config.end() && type->is_string() ? type->get<std::string>() : "";
 }
 
-/// Values that switch something off, or have no effect: Hugging Face's defaults for keys that change what a
-/// model computes, where the class of a type has no other (base/config_defaults.h).
+/// Hugging Face's defaults for keys that change what a model computes. They apply to a model type whose class
+/// has no default of its own (base/config_defaults.h). Most switch something off, or have no effect.
 Json neutralValues() {
   return {{"rope_theta", 10000.0},
           {"rope_scaling", nullptr},
@@ -86,8 +86,8 @@ Json neutralValues() {
 
 // --- Values ---
 
-/// Gives a config of ModernBERT a list of layers' types and rotary bases of both types, in place of a period
-/// and of an object for each type.
+/// Rewrites a config of ModernBERT: a list of the layers' types replaces the period of global attention, and
+/// one rotary base for each type replaces the rotary object of the type.
 void normalizeModernBert(Json &config) {
   const auto numberOf = [&](const char *key) {
     const Json value = config.value(key, Json());
@@ -128,8 +128,9 @@ void normalizeQwenWindows(Json &config) {
     config["layer_types"].push_back(layer < first.get<uint64_t>() ? "full_attention" : "sliding_attention");
 }
 
-/// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
-/// no key whose value says that nothing is special. `defaults`: of the class.
+/// Returns a config in one form, whichever form it was written in: rotary keys as before transformers 5, the
+/// number of key heads and the head size, and no key that asks for the usual computation. `defaults` are
+/// those of the class.
 Json normalized(const Json &config, const Json &defaults) {
   Json result = Json::object();
   for (const auto &[key, value] : config.items())
@@ -184,14 +185,15 @@ Json normalized(const Json &config, const Json &defaults) {
   return result;
 }
 
-/// Names of one function.
+/// Returns the same name for all names of one activation function.
 std::string_view activation(std::string_view name) {
   if (name == "gelu_new" || name == "gelu_fast")
     return "gelu_pytorch_tanh";
   return name == "swish" ? "silu" : name == "gelu_python" ? "gelu" : name;
 }
 
-/// Numbers may have been rounded to f32 by the program that wrote them.
+/// Whether two values mean the same. Numbers may differ by a rounding to f32, because some programs write
+/// them so.
 bool isSame(const Json &a, const Json &b) {
   if (a.is_number() && b.is_number()) {
     const auto x = a.get<double>(), y = b.get<double>();
@@ -210,10 +212,10 @@ bool isSame(const Json &a, const Json &b) {
 
 // --- Comparison ---
 
-/// A config and what stands in for the keys that it lacks.
+/// A config, with defaults for the keys that it lacks.
 class Config {
 public:
-  /// `config` is of a model of `type` unless it names another.
+  /// `type` is the model type if `config` names none.
   Config(const Json &config, const std::string &type) {
     const std::string own = typeOf(config).empty() ? type : typeOf(config);
     const Json defaults = classDefaults(own);
@@ -227,7 +229,7 @@ public:
         keys.insert(key);
   }
 
-  /// Returns the value of a key, or that which stands in for it; null if neither is known.
+  /// Returns the value of a key, or its default; null if neither is known.
   const Json *find(const std::string &key) const {
     for (const Json *json : {&keys_, &neutral_})
       if (const auto found = json->find(key); found != json->end())
@@ -237,7 +239,7 @@ public:
 
   bool contains(const std::string &key) const { return given_.contains(key); }
 
-  /// Returns the value of a key as a message shows it.
+  /// Returns the value or default of a key, which must be known, as text for a message.
   std::string show(const std::string &key) const {
     constexpr size_t kShown = 80;
     std::string text = find(key)->dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
@@ -279,7 +281,8 @@ ConfigRemarks notCompared(const std::filesystem::path &path) {
               path.string(), kConfigFile)};
 }
 
-/// Compares two configs. If the one in the file `path` is not complete, its other keys are not compared.
+/// Compares the plan's config with that in the file `path`. If the latter is not complete, keys that it lacks
+/// are not compared.
 Result<ConfigRemarks> compare(const Json &ownJson, const std::filesystem::path &path, const Json &otherJson,
                               bool isComplete) {
   const Json planKeys = textConfigOf(ownJson), fileKeys = textConfigOf(otherJson);
@@ -346,7 +349,7 @@ Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesys
   return compare(ownJson, path, otherJson, /*isComplete=*/false);
 }
 
-/// Keys whose values the tensors of a GGUF file (biases, a head of its own) and its architecture say.
+/// Keys whose values follow from a GGUF file's tensors (biases, a separate head) or from its architecture.
 static constexpr std::string_view kSaidOtherwise[] = {
     "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type"};
 

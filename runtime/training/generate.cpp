@@ -35,7 +35,7 @@ Status Sampler::readLogits(std::span<const float> logits) {
   logits_.assign(logits.begin(), logits.end());
   if (std::ranges::max(logits_) == -std::numeric_limits<float>::infinity())
     return failed("generation: the logits of all tokens are -inf; the weights have diverged or are damaged");
-  // In f32, as transformers computes it, so that greedy choices are the same.
+  // The penalty is computed in f32, as in transformers, so that greedy choices are the same.
   const auto penalty = static_cast<float>(options_.repetitionPenalty);
   if (penalty != 1)
     for (size_t i = 0; i < std::min(logits_.size(), occurs_.size()); ++i)
@@ -185,7 +185,7 @@ Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sample
 
 Status Generator::clearCaches() {
   const auto &buffers = *executor_.plan().buffers();
-  std::vector<std::byte> zeros; // must last until the end
+  std::vector<std::byte> zeros; // must live until synchronise()
   for (const fb::Buffer *buffer : buffers)
     if (buffer->role() == fb::Role::Cache)
       zeros.resize(std::max(zeros.size(), size_t{buffer->bytes()}));
@@ -195,8 +195,8 @@ Status Generator::clearCaches() {
   return executor_.synchronise();
 }
 
-/// Prefill takes as long for any number of tokens as for the whole context, so that few tokens are read one
-/// by one.
+/// Prefill takes the same time for any number of tokens. So a short sequence is decoded token by token
+/// instead, if that is predicted to be faster.
 Status Generator::read(std::span<const uint32_t> tokens) {
   if (static_cast<double>(tokens.size()) * decodeSeconds_ >= prefillSeconds_)
     return prefill(tokens);
@@ -267,14 +267,14 @@ Result<std::vector<std::pair<std::string, std::string>>> readPrompts(const RunOp
   return prompts;
 }
 
-/// Whether a file of such content holds generated texts, as jsonLines() writes them.
+/// Whether the first line of a file's `content` is a generated text in the form that jsonLines() writes.
 bool holdsGenerated(std::string_view content) {
   const nlohmann::json line = tryParseJson(content.substr(0, content.find('\n')));
   return line.is_object() && line.contains("prompt_tokens") && line.contains("prompt_seconds");
 }
 
-/// Fails if the file cannot be created, or would replace something else than generated texts, before hours of
-/// training.
+/// Checks the file of --generated before hours of training: its folder must exist, and an existing file is
+/// replaced only if it holds generated texts.
 Status checkGenerated(const std::string &file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
@@ -395,7 +395,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
           &RunObserver::onWarning,
           fmt::format(
               "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
-              "is larger than the tokenizer's of {2}, or has ids that it does not use",
+              "is larger than the tokenizer's of {2}, or the tokenizer leaves out some ids",
               *each.strange, generator_.vocabulary(), tokenizer_->vocabulary()));
       break;
     }

@@ -20,7 +20,7 @@ struct SamplerOptions {
   double topP = 1;        ///< leave out the least likely tokens, of probability 1 - topP together
   double minP = 0;        ///< leave out tokens below this share of the highest probability
   double repetitionPenalty =
-      1; ///< divides positive logits of tokens that the text has, and multiplies others
+      1; ///< divides the positive logits of tokens that occur in the text, and multiplies their negative ones
   uint64_t seed = 0;
 };
 
@@ -41,15 +41,15 @@ public:
   void read(std::span<const uint32_t> tokens);
   /// Fails with kFailed if the logits contain NaN or +infinity, or nothing but -infinity.
   Result<uint32_t> sample(std::span<const float> logits);
-  /// The tokens among which the next draw chooses, with a temperature above zero. `logits` are as of
-  /// sample().
+  /// Returns the tokens among which sample() would choose for these `logits`; empty if it would fail. The
+  /// temperature must be above 0.
   std::span<const TokenCandidate> candidates(std::span<const float> logits);
 
 private:
   /// Copies the logits to `logits_`, with the repetition penalty.
   Status readLogits(std::span<const float> logits);
   void selectCandidates();
-  /// Leaves out candidates, which are sorted, from the end.
+  /// Removes the least likely candidates, as `topP` requires. The most likely candidate must be first.
   void applyTopP();
   /// Uniform in [0, 1), 53 bits.
   double uniform();
@@ -118,7 +118,7 @@ public:
                                      const TrainerState &position);
 
   /// Continues the prompts one after another with the weights in the executor, and passes the texts,
-  /// including the prompts, to `observers`. Each text is what its prompt alone would give. Rank 0 writes
+  /// including the prompts, to `observers`. A text does not depend on the other prompts. Rank 0 writes
   /// --generated. Fails with kFailed if a stop request ends the generation.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
@@ -129,14 +129,14 @@ private:
   };
   /// A text that was generated.
   struct Generated {
-    std::vector<uint32_t> tokens;      ///< without the end
-    std::string text;                  ///< of `tokens`
+    std::vector<uint32_t> tokens;      ///< generated tokens, without the end token
+    std::string text;                  ///< text of `tokens`
     bool started = false;              ///< whether the prompt was printed
-    bool ended = false;                ///< by an end token
-    double promptSeconds = 0;          ///< until the first token
-    double seconds = 0;                ///< from the first token to the last
+    bool ended = false;                ///< whether an end token ended the text
+    double promptSeconds = 0;          ///< time until the first token
+    double seconds = 0;                ///< time from the first token to the last
     std::optional<uint32_t> strange{}; ///< a token that the tokenizer does not know
-    Status printed{};                  ///< of the output
+    Status printed{};                  ///< status of the output to observers
   };
 
   TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<Prompt> prompts,

@@ -15,7 +15,7 @@ namespace trainc {
 
 namespace {
 
-/// Enough to compare steps, in a file that viewers can load.
+/// Default number of traced steps: enough to compare steps, and few enough for viewers to load the file.
 constexpr uint64_t kTracedSteps = 10;
 
 MeasureOptions measureOptions(const RunOptions &options) {
@@ -24,7 +24,7 @@ MeasureOptions measureOptions(const RunOptions &options) {
           .trace = {.file = options.trace, .steps = options.traceSteps.value_or(kTracedSteps)}};
 }
 
-/// Peak FLOP/s for the MFU; 0 if unknown. Data sheets have it for 16-bit floats.
+/// Peak FLOP/s for the MFU; 0 if unknown. The data sheets of devices give it only for 16-bit floats.
 double peakFlops(const RunOptions &options, const Executor &executor) {
   const bool isHalf = train::kPrecision.of(PlanSettings(executor.plan())) != train::Precision::fp32;
   return options.peakFlops.value_or(isHalf ? executor.device().halfFlopsOnSheet() : 0);
@@ -62,7 +62,7 @@ struct TrainingRun::Inputs {
     }
   };
 
-  uint64_t steps = 0; ///< of a training, those before --resume included
+  uint64_t steps = 0; ///< total steps of the training, including those before --resume
   std::optional<Dataset> data;
   Evaluation evaluation;
 
@@ -184,13 +184,13 @@ Status TrainingRun::train(Inputs &inputs) {
   if (options_.checkpointDir.empty())
     return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost",
                   context_.stop.by(), step);
-  // Exit code 0: without a warning, -q would show nothing that tells the run from one that is done.
+  // The exit code is 0, so with -q only this warning distinguishes the run from a finished one.
   observers_.warnOnRank0(fmt::format("stopped by {} after step {} of {}; add --resume to go on",
                                      context_.stop.by(), step, steps));
   return {};
 }
 
-/// Records the data for later checkpoints; it must be that of the checkpoint that the run continues.
+/// Records the data for later checkpoints. A resumed run must have the data that its checkpoint records.
 Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity> files) {
   TrainerState &position = start_.position;
   const Status same = start_.resumed() ? checkDataOfCheckpoint(dataset, files, position) : Status();
@@ -200,7 +200,7 @@ Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity>
     observers_.warnOnRank0(
         "the checkpoint was trained on other data: the order of the samples from now on is that of the new "
         "data");
-  else if (start_.resumed()) // known to only one of them, now to both
+  else if (start_.resumed()) // a checksum of the content that only the checkpoint knows is kept
     for (size_t i = 0; i < position.data.size(); ++i)
       if (!files[i].content)
         files[i].content = position.data[i].content;

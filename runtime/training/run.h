@@ -53,10 +53,10 @@ private:
   /// Records the data in the position, and announces it.
   Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
   void announce(const Dataset &dataset, uint64_t steps) const;
-  /// Records the tokenizer of the data in the position. Fails (kInvalidInput) if a resumed run, without
-  /// --allow-changes, has weights that were trained with another one; else warns of such weights.
+  /// Records the tokenizer of the data in the position. If the weights were trained with another tokenizer, a
+  /// resumed run without --allow-changes fails (kInvalidInput), and every other run warns.
   Status recordTokenizerOfData();
-  /// Warns of the first file that may be wrong.
+  /// Warns of the first file that may be wrong, and of labels that may be wrong.
   void warnOfFiles(const Dataset &dataset) const;
   Status begin(const RunBegin &begin) const;
   void note(const std::string &text) const { observers_.tell(&RunObserver::onNote, text); }

@@ -71,9 +71,10 @@ void ExpandedText::put(const Twine &text, SourcePosition position) {
 
 namespace {
 
-/// Bytes of an expanded text at most, as many as a file may have.
+/// Maximum size of an expanded text in bytes; the same as that of a file.
 constexpr size_t kMaxBytes = size_t{256} << 20;
-/// Copies of blocks at most. A model of as many ops is not compiled (ModelSize.cpp), and each block has ops.
+/// Maximum number of copies of blocks. Each copy has at least one op, and a model with so many ops would be
+/// too large to compile (ModelSize.cpp).
 constexpr size_t kMaxCopies = 100'000;
 
 /// A copy of a block to write.
@@ -118,14 +119,14 @@ private:
   std::optional<size_t> instance_; ///< the copy of a block that is being written
 };
 
-/// Returns the characters at an offset that a constant's name may have.
+/// Returns the longest text at an offset in which all characters may be in a constant's name.
 StringRef constantNameAt(StringRef text, size_t at) {
   return text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
-/// Returns one text for all spellings of a number with a point: `10000.0` for `1e4`. A whole number is
-/// another value, because keys of exported dictionaries have its type. The check of the expanded text reports
-/// numbers that f64 does not hold.
+/// Returns the same text for all spellings of a floating-point number, such as `10000.0` for `1e4`. The whole
+/// number 10000 has another text, because an exported dictionary distinguishes the two types. The check of
+/// the expanded text reports numbers that f64 cannot hold.
 std::string keyOf(const ConstantValue &value) {
   double number = 0;
   if (value.whole || StringRef(value.text).getAsDouble(number) || !std::isfinite(number) || number == 0)

@@ -19,13 +19,13 @@ namespace trainc {
 struct BlockCopy {
   std::string symbol;                ///< `layer<window = 512>`
   std::optional<SourcePosition> use; ///< the first use; none if nothing uses the block
-  std::optional<size_t> user;        ///< index of the copy that has the first use; none outside of copies
+  std::optional<size_t> user;        ///< index of the copy that contains this use; none if no copy does
 };
 
 /// Returns the note of a message about a copy, at its use.
 std::string describeUse(const BlockCopy &copy);
 
-/// A text that MLIR's parser knows, and the positions where its parts are written.
+/// An expanded text, which MLIR's parser reads, and the positions from which its parts come.
 class ExpandedText {
 public:
   llvm::StringRef text() const { return text_; }
@@ -49,7 +49,7 @@ private:
   struct Piece {
     size_t begin; ///< in the expanded text
     SourcePosition position;
-    bool isCopy; ///< whether the characters follow each other in the buffer, too
+    bool isCopy; ///< whether the piece is a part of the buffer, character by character
   };
 
   std::string text_;

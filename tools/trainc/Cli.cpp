@@ -56,7 +56,7 @@ CLI::Option *addQuiet(CLI::App &command, bool &quiet) {
   return command.add_flag("-q,--quiet", quiet, "Print warnings and errors alone, not what was made");
 }
 
-/// The heading of --help over options of what compile prints and writes beside the plan.
+/// Heading in --help of the options that decide what `compile` prints and writes besides the plan.
 constexpr const char *kOutput = "Output";
 
 void addCompile(CLI::App &app, CompileCommand &command) {
@@ -324,7 +324,7 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   addQuiet(*calibrate, command.quiet);
 }
 
-/// Decides where the plan goes if the command line does not say it, and checks what it says.
+/// Chooses the plan's path if the command line gives none, and finds options that contradict each other.
 void resolveOutput(CompileCommand &command) {
   const bool isOpen = command.output.empty() && !command.options.compileTo;
   if (isOpen && requirePlanFile(command.model).ok())
@@ -378,7 +378,8 @@ int answer(const CLI::App &app, const CLI::ParseError &question) {
   return status.exitCode();
 }
 
-/// The command that does the work of a word, such as `export`, as a clause; empty if none is known.
+/// Returns advice for a word that is not a command of trainc, such as `generate`: the command that does this
+/// work, as a clause. Empty if none is known.
 std::string commandInstead(std::string_view word) {
   constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
       {"convert", "trainc consolidate CHECKPOINT -o model.safetensors"},
@@ -477,7 +478,7 @@ struct CommandLine {
   std::string topic;
 };
 
-/// The command that was parsed; the exit code of one that is done, such as help.
+/// Returns the parsed command. Carries out `help` at once, and returns its exit code.
 std::variant<Command, int> commandOf(CommandLine &line) {
   const auto isGiven = [&](const char *name) { return line.app.got_subcommand(name); };
   if (isGiven("help"))

@@ -1,4 +1,5 @@
-// trainc's command line, parsed. Free of MLIR: the parser needs exceptions, MLIR is built without.
+// The parsed command line of trainc. Does not include MLIR, which is built without exceptions: the parser
+// needs them.
 #pragma once
 
 #include "lib/Pipelines/CompileOptions.h"
@@ -40,19 +41,20 @@ struct TokenizeCommand {
   bool quiet = false; ///< whether only warnings and errors are printed
 };
 
-/// `trainc consolidate CHECKPOINT -o FILE.safetensors --dtype=fp32|bf16|fp16`.
+/// `trainc import FOLDER|FILE -o MODEL.mlir`.
 struct ImportCommand {
   std::string model; ///< a folder with a config.json, or the file itself
   std::string output;
   std::string task;              ///< a name of importer::kTaskNames; empty: that of the weights' class
   std::optional<int64_t> labels; ///< classes of a new head
-  bool tokenTypes = false;       ///< whether a column has the types of tokens
+  bool tokenTypes = false;       ///< whether the data has a column with the types of tokens
   bool dryRun = false;           ///< whether only the table of keys is printed
-  bool noDropout = false;        ///< whether the text gets no dropout
+  bool noDropout = false;        ///< whether the model text has no dropout, whatever the config says
   bool longTexts = false;        ///< whether texts are longer than those of pretraining (longrope)
   bool quiet = false;
 };
 
+/// `trainc consolidate CHECKPOINT -o FILE.safetensors --dtype=fp32|bf16|fp16`.
 struct ConsolidateCommand {
   std::string checkpoint, output;
   SafetensorsDType dtype = SafetensorsDType::kF32;
@@ -62,7 +64,7 @@ struct ConsolidateCommand {
 /// `trainc export CHECKPOINT`.
 struct ExportCommand {
   std::string checkpoint;
-  std::string like; ///< the folder whose files the output has, or a GGUF file
+  std::string like; ///< folder or GGUF file whose form the output has
   std::string output;
   std::string type; ///< of matrices in a GGUF file ("Q8_0"); empty: that of `like`
   bool quiet = false;

@@ -24,13 +24,13 @@ namespace {
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
 /// Timeout of one connection until the other end has authenticated itself.
 constexpr double kHandshakeSeconds = 5;
-/// Maximum further wait of rank 0 for ranks that have not come, once it knows that the ranks cannot run. They
-/// are told the reason if they come.
+/// Maximum further wait of rank 0 for missing ranks, once it knows that the ranks cannot run. Ranks that come
+/// in this time are told the reason.
 constexpr double kGraceSeconds = 3;
 constexpr size_t kMaxPending = 256; ///< maximum number of connections before their handshake message
 constexpr size_t kMaxWarnings = 8;  ///< maximum number of hosts that rank 0 warns about
-/// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes a slow
-/// connection in favour of others.
+/// Maximum number of attempts of a rank whose connections rank 0 closes, and timeout of each attempt after
+/// the first. Rank 0 closes a slow connection in favour of others.
 constexpr int kMaxAttempts = 4;
 constexpr double kAgainSeconds = 1;
 constexpr size_t kMaxReason = 1000;              ///< maximum length of a reason, with its terminating zero
@@ -179,8 +179,9 @@ struct ChallengedConnection {
   Challenge challenge;
 };
 
-/// Connects until rank 0 challenges the connection, which it does at once unless it does not listen yet,
-/// another program listens there, or rank 0 has no connection left.
+/// Repeats connecting until a connection is challenged. Rank 0 challenges each connection at once. No
+/// challenge comes if rank 0 does not listen yet, if another program listens there, or if others hold all
+/// connections.
 Result<ChallengedConnection> beChallenged(const TcpPlace &place, double deadline) {
   TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
   for (;;) {
@@ -210,7 +211,8 @@ struct Introduction {
   Handshake handshake;
 };
 
-/// Introduces the rank, with the reason if it cannot take part.
+/// Connects to rank 0 and sends the handshake message. `reason` says why this rank cannot take part; empty if
+/// it can.
 Result<Introduction> introduce(const TcpPlace &place, std::string_view reason, double deadline) {
   TRAINC_ASSIGN_OR_RETURN(ChallengedConnection connection, beChallenged(place, deadline));
   Introduction made{.socket = std::move(connection.socket),
@@ -245,7 +247,7 @@ Result<std::vector<TcpMet>> joinHost(const TcpPlace &place) {
   const double deadline = steadySeconds() + place.waitSeconds;
   Result<Introduction> introduction = introduce(place, {}, deadline);
   for (int attempts = 1; introduction.ok(); ++attempts) {
-    // Rank 0's deadline is earlier, so that its reason arrives.
+    // This wait is longer than rank 0's, so that rank 0's reason arrives.
     if (const std::optional<Status> answer = receiveAnswer(place, *introduction, deadline + 1)) {
       TRAINC_RETURN_IF_ERROR(*answer);
       std::vector<TcpMet> met;
@@ -345,7 +347,7 @@ private:
       waitForConnections();
       acceptConnections();
       for (size_t i = pending_.size(); i-- > 0;)
-        if (const std::optional<Handshake> handshake = receive(pending_[i])) // asks all, and waits for none
+        if (const std::optional<Handshake> handshake = receive(pending_[i])) // does not block
           admit({*handshake, std::move(pending_[i].socket), pending_[i].challenge});
       std::erase_if(pending_, [](const auto &each) { return !each.socket || steadySeconds() > each.until; });
     }
@@ -385,14 +387,14 @@ private:
         return;
       if (pending_.size() == kMaxPending)
         pending_.erase(pending_.begin());
-      // A new connection has room for it: nothing is waited for.
+      // The send buffer of a new connection has room for the challenge, so this does not block.
       if (sendValue(connection.socket.get(), Challenge{.nonce = connection.challenge}, steadySeconds()))
         pending_.push_back(std::move(connection));
     }
   }
 
-  /// Warns once per host of a wrong secret: a rank may have been started with another one, and all would wait
-  /// for it without a message.
+  /// Warns once per host of a wrong secret. Otherwise all would wait, without a message, for a rank that was
+  /// started with another secret.
   void warnOf(const std::string &address) {
     if (!place_.warn || warned_.size() >= kMaxWarnings || !warned_.insert(address).second)
       return;
@@ -402,7 +404,8 @@ private:
                     address));
   }
 
-  /// The handshake message of a connection that knows the secret; others are disconnected.
+  /// Receives a part of a connection's handshake message. Returns the message once it is complete, if its
+  /// sender knows the secret; disconnects all other senders.
   std::optional<Handshake> receive(PendingConnection &connection) {
     std::array<std::byte, sizeof(HandshakeWithCode)> piece{};
     const ssize_t got = ::recv(connection.socket.get(), piece.data(),

@@ -32,7 +32,8 @@ struct TcpMet {
 /// Connects the ranks: rank 0 gets connections to all others, by rank, with an empty entry for itself; every
 /// other rank gets one to rank 0. All ranks call it and wait for each other. Fails with kFailed if a rank
 /// does not come in time or declines, with kInvalidInput if two ranks have the same number, or the numbers of
-/// ranks or the fingerprints differ. Then rank 0 waits a few seconds at most for ranks that have not come.
+/// ranks or the fingerprints differ. After such a failure, rank 0 waits a few seconds at most for missing
+/// ranks.
 Result<std::vector<TcpMet>> meetOverTcp(const TcpPlace &place);
 
 /// Tells the other ranks that this one cannot take part; call it instead of meetOverTcp(), which fails on
