@@ -20,8 +20,8 @@ int64_t readLayers(Config &config, std::string_view key);
 /// no dropout at all. `what` says in the message what is dropped.
 void requireNoDropout(Config &config, std::string_view key, std::string_view what);
 
-/// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`. Token
-/// classifiers have no such key: their loss is a cross-entropy.
+/// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`. This key
+/// does not apply to token classifiers, whose loss is a cross-entropy.
 void readLabels(Config &config, Task task, Head &head);
 
 /// Names of the keys of rotary positions in configs of transformers 4, which differ between classes, and

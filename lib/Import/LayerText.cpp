@@ -336,7 +336,8 @@ void LayerText::blocks() {
   }
 }
 
-/// Returns the shortest sequence of kinds whose repetition gives all layers; the last one may be cut short.
+/// Returns the shortest sequence of kinds whose repetition gives all layers. The last repetition may be cut
+/// short.
 static std::vector<size_t> periodOf(const std::vector<size_t> &layers) {
   size_t period = 1;
   const auto repeats = [&] {
