@@ -80,7 +80,8 @@ static LogicalResult checkScores(std::optional<uint64_t> window, std::optional<A
   return success();
 }
 
-/// Reports an error unless `alibi` is finite and above 0, and queries have a position among the keys.
+/// Reports an error unless `alibi` is finite and above 0, and queries attend only to earlier keys
+/// (`isOneSided`).
 static LogicalResult checkAlibi(std::optional<APFloat> alibi, bool isOneSided, InferError error) {
   if (!alibi)
     return success();
@@ -93,7 +94,7 @@ static LogicalResult checkAlibi(std::optional<APFloat> alibi, bool isOneSided, I
   return success();
 }
 
-/// Whether `value` has the element type of q, or that of q's scores.
+/// Whether `value` has the element type of q or of the scores.
 static bool isOfScores(Value value, Value q) {
   const Type element = tensorType(value).getElementType(), ofQ = tensorType(q).getElementType();
   return element == ofQ || element == wideElement(ofQ);
@@ -195,8 +196,8 @@ double AttentionOp::scoreScale() {
   return 1 / std::sqrt(double(depth));
 }
 
-/// Returns the cotangent of the sinks. A sink is a score whose value is zero, so that with D = rowsum(dO O) -
-/// dlse, its cotangent is the sum of -e^(sink - lse) D over all queries of its head.
+/// Returns the cotangent of the sinks. A sink is the score of a key whose row of v is zero. So with D =
+/// rowsum(dO O) - dlse, its cotangent is the sum of -e^(sink - lse) D over all queries of its head.
 static Value buildSinksGradient(OpBuilder &builder, AttentionOp op, Value dout, Value dlse) {
   TensorBuilder b(builder, op.getLoc());
   const auto heads = int64_t(op.getHeads());
@@ -262,8 +263,9 @@ SequenceDims AttentionOp::getSequenceDims() {
   return dims;
 }
 
-/// Appends keys and values to caches; `limit` masks later positions. A window without biases of positions
-/// does not depend on the order of its keys, so that caches hold the window only. Generation drops nothing.
+/// Appends keys and values to caches; `limit` masks later positions. Without biases by position, attention
+/// does not depend on the order of the keys in a window, so that caches hold only the positions of the
+/// window. Generation has no dropout.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
@@ -287,7 +289,8 @@ static bool hidesNothing(int64_t window, Value q, Value k) {
   return window >= std::max(shapeOf(q)[1], shapeOf(k)[1]);
 }
 
-/// Removes a dropout that drops nothing: its probability is 0, or its key is zeros, as outside of training.
+/// Removes dropout that drops nothing, because its probability is 0, or its key is zeros as outside of
+/// training.
 template <typename Op> static LogicalResult removeIdleDropout(Op op, PatternRewriter &rewriter) {
   if (!op.getDropout())
     return failure();

@@ -158,7 +158,7 @@ FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange op
 
 // --- nn.embedding ---
 
-/// Returns the row of the first position if `ids` are positions, or the sum of positions and a constant.
+/// Returns the row of position 0 if `ids` are positions, or the sum of positions and a constant.
 static std::optional<int64_t> firstRowOf(Value ids) {
   if (ids.getDefiningOp<PositionsOp>())
     return 0;
@@ -220,7 +220,8 @@ LogicalResult RelativeBiasOp::verify() {
   return success();
 }
 
-/// Returns the first distances of the buckets after those of single distances.
+/// Returns the first distance of each bucket from buckets / 2 + 1 on. Buckets before buckets / 2 have a
+/// single distance each, and bucket buckets / 2 begins with the distance of this number.
 static SmallVector<double> bucketStarts(int64_t buckets, double maxDistance) {
   const int64_t single = buckets / 2;
   SmallVector<double> starts;

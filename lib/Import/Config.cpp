@@ -14,7 +14,7 @@ namespace trainc::importer {
 
 using Json = nlohmann::json;
 
-/// Further keys that no computation of an imported model depends on.
+/// Keys on which no computation of an imported model depends, besides kKeysWithoutMath.
 static constexpr std::string_view kHarmless[] = {"model_type", "is_decoder", "max_window_layers"};
 
 static bool isHarmless(std::string_view key) {
@@ -22,7 +22,7 @@ static bool isHarmless(std::string_view key) {
   return std::ranges::any_of(kKeysWithoutMath, matches) || std::ranges::any_of(kHarmless, matches);
 }
 
-/// Maximum characters of a value in the table.
+/// Maximum characters of a value in the table of uses.
 static constexpr size_t kShownValue = 40;
 
 static std::string shown(const Json &value) {
@@ -82,7 +82,7 @@ static std::string typeOf(const Json &json) {
   return type != json.end() && type->is_string() ? type->get<std::string>() : "";
 }
 
-/// The class of a model of pictures and texts, such as "Gemma3ForConditionalGeneration".
+/// Returns the class of a model of pictures and texts, such as "Gemma3ForConditionalGeneration".
 static Result<std::string> compositeOf(const std::string &file, const Json &json) {
   if (!isCompositeType(typeOf(json)))
     return invalidInput(
@@ -121,7 +121,7 @@ void Config::fail(const std::string &message) {
     status_ = invalidInput("{}: {}", file_, message);
 }
 
-/// The value of a key such as "rope_scaling.factor"; null if there is none, or if it is null.
+/// Returns the value of a key such as "rope_scaling.factor"; null if there is none, or if it is JSON's null.
 static const Json *findIn(const Json &json, std::string_view key) {
   const Json *value = &json;
   for (size_t begin = 0; begin <= key.size();) {
@@ -253,7 +253,7 @@ std::string Config::word(std::string_view key, std::optional<std::string_view> f
   return "";
 }
 
-/// A list, each of whose elements `read` must be able to read; nothing if the key is missing or null.
+/// Returns a list, of which `read` reads each element or fails; none if the key is missing or null.
 template <typename Element, typename Read>
 std::optional<std::vector<Element>> Config::list(std::string_view key, std::string_view expected, Read read) {
   const Json *value = findIn(json_, key);

@@ -36,7 +36,7 @@ private:
 
 } // namespace
 
-/// Writes the logits of next tokens, from the last states `%n`, and the loss.
+/// Writes the logits of the next tokens, computed from the normed hidden states `%n`, and the loss.
 void DecoderWriter::nextTokens() {
   std::string logits = "%logits";
   if (decoder_.isTied)
@@ -90,7 +90,7 @@ void DecoderWriter::model() {
   text_.blank();
 }
 
-/// A program that fine-tunes: users change it, or give options.
+/// Writes a program that fine-tunes the model. Users change it, or override it by options.
 void DecoderWriter::program() {
   constexpr int64_t kUsualLength = 1024;
   text_.line("train.program @finetune {{");

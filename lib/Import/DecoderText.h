@@ -9,7 +9,7 @@
 namespace trainc::importer {
 
 /// Returns a model file: blocks, a model that exports `config` as config.json, and a program that fine-tunes
-/// it.
+/// the model.
 std::string decoderText(const Decoder &decoder, const nlohmann::json &config);
 
 } // namespace trainc::importer

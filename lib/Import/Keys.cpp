@@ -40,7 +40,7 @@ void requireNoDropout(Config &config, std::string_view key, std::string_view wha
 }
 
 void readLabels(Config &config, Task task, Head &head) {
-  // The list of names counts, as in transformers.
+  // The number of classes is the length of the list of names, if there is one, as in transformers.
   const std::optional<int64_t> named = config.entries("id2label");
   config.entries("label2id");
   if (named)
@@ -49,7 +49,7 @@ void readLabels(Config &config, Task task, Head &head) {
   if (head.outputs == 0)
     config.fail("'id2label': expected a name for each class, found none");
   if (task == Task::TokenClassification)
-    return; // the classes compute a cross-entropy whatever problem_type says
+    return; // token classifiers compute a cross-entropy, whatever problem_type says
   const std::string key = "problem_type";
   const std::string problem = config.has(key)     ? config.word(key, "")
                               : head.outputs == 1 ? "regression"
@@ -64,11 +64,11 @@ void readLabels(Config &config, Task task, Head &head) {
                             key, printable(problem), head.outputs));
 }
 
-/// Adds the scaling of Phi-3. Texts of at most as many positions as those of pretraining have one list of
-/// factors, and longer ones have another, for all positions.
+/// Adds the scaling `longrope` of Phi-3. It has two lists of factors: one for texts that are at most as long
+/// as those of pretraining, and one for longer texts. A text uses one list for all its positions.
 static void addLongRope(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
-  // The key outside of the object counts in classes that have it, as in transformers.
+  // In classes with the outer key, the outer key overrides the inner one, as in transformers.
   const std::string outer = "original_max_position_embeddings", inner = scope + "." + outer;
   if (config.isKnown(outer) && config.has(inner))
     config.size(inner);
@@ -93,7 +93,8 @@ static void addLongRope(Config &config, const std::string &scope, int64_t maxPos
     rope.maxLength = int64_t(original);
 }
 
-/// Returns the factor on cosines and sines that YaRN derives from `key`; 0 if the key is missing, null or 0.
+/// Returns the factor by which YaRN multiplies cosines and sines according to `key`; 0 if the key is missing,
+/// null or 0.
 static double readMscale(Config &config, const std::string &scope, const std::string &key) {
   const std::string name = scope + "." + key;
   const double share = config.isKnown(name) ? config.number(name) : 0;
@@ -139,12 +140,12 @@ static void addScaling(Config &config, const std::string &scope, int64_t maxPosi
 }
 
 std::string ropeObject(const Config &config, const std::string &scope, const std::string &scaling) {
-  // An object of version 4 comes before the class's default of version 5.
+  // An object of version 4 in the file overrides the class's default for version 5.
   return config.has(scope) || !config.has(scaling) ? scope : scaling;
 }
 
-/// Reads rotary positions whose keys, in the form of transformers 5, are in the object `scope`; else those of
-/// version 4.
+/// Reads rotary positions from the keys of transformers 5 in the object `scope`. If there is no such object,
+/// reads the keys of version 4.
 static Rope readRopeIn(Config &config, const std::string &scope, const RopeKeys &keys) {
   Rope rope;
   const std::string object = ropeObject(config, scope, keys.scaling);
@@ -154,7 +155,7 @@ static Rope readRopeIn(Config &config, const std::string &scope, const RopeKeys 
     return isObject && config.isKnown(name) ? name : outer;
   };
   rope.theta = config.number(keyOf("rope_theta", keys.theta));
-  config.ignore({keys.theta}); // the object's counts
+  config.ignore({keys.theta}); // the object's key overrides it
   if (isObject)
     addScaling(config, object, keys.maxPositions, rope);
   if (rope.theta <= 1)
@@ -168,9 +169,9 @@ static Rope readRopeIn(Config &config, const std::string &scope, const RopeKeys 
   const auto rotary = int64_t(double(keys.headWidth) * std::clamp(share, 0.0, 1.0));
   if (share <= 0 || share > 1 || rotary < 2 || rotary % 2 != 0)
     config.fail(
-        fmt::format("'{}' is {}: of {} numbers of a head {} would be rotated; expected an even number, at "
-                    "least 2",
-                    shareKey, share, keys.headWidth, rotary));
+        fmt::format("'{}' is {}: {} of the {} numbers of a head would be rotated; expected an even number, "
+                    "at least 2",
+                    shareKey, share, rotary, keys.headWidth));
   else if (rotary != keys.headWidth)
     rope.rotary = rotary;
   return rope;

@@ -34,7 +34,8 @@ std::string activationText(const std::string &activation, const std::string &ope
 
 // --- Blocks ---
 
-/// Window of layers that see the whole text, in blocks of which others have a shorter one. It costs nothing.
+/// Window of layers that see the whole text, if they share a block with layers that have a shorter window. A
+/// window longer than the text costs nothing.
 static constexpr int64_t kWholeText = 1 << 24;
 
 /// Name of a block that several kinds of layers use.
@@ -73,7 +74,7 @@ void LayerText::scale(std::string &value, const std::string &name, double factor
   value = name + "_scaled";
 }
 
-/// Norms the heads of q or k.
+/// Writes a norm of the heads of q or k. Returns the name of the result.
 std::string LayerText::headNorm(const std::string &name, const std::string &scope, int64_t count) {
   const Attention &attention = layers_.attention;
   const std::string result = name + "n";
@@ -100,7 +101,7 @@ std::string LayerText::headNorm(const std::string &name, const std::string &scop
   return result;
 }
 
-/// Norms and rotates the heads of q or k.
+/// Writes the norm and the rotation of the heads of q or k. Returns the name of the result.
 std::string LayerText::heads(const std::string &name, const std::string &scope, const LayerKind &kind,
                              int64_t count) {
   const Attention &attention = layers_.attention;
@@ -113,7 +114,7 @@ std::string LayerText::heads(const std::string &name, const std::string &scope, 
   return name + "r";
 }
 
-/// The clauses of rotary positions.
+/// Returns the clauses of nn.rope.
 std::string LayerText::rope(const Rope &rope) const {
   std::string clauses = "theta " + (constants_.theta ? "$theta" : numberText(rope.theta));
   if (rope.rotary != 0 && rope.rotary != layers_.attention.headWidth)
@@ -148,7 +149,7 @@ std::string LayerText::attention(const LayerKind &kind, const std::string &input
     const int64_t heads = attention.keyHeads, width = attention.headWidth, group = attention.heads / heads;
     text_.line("%qkv = {}",
                linear(attention.query, input, query + 2 * key, attention.hasBias, layers_.inOut));
-    if (heads == 1) { // one after another
+    if (heads == 1) { // all queries, then the key, then the value
       text_.line("%q, %k, %v = nn.split %qkv into [{}, {}, {}]", query, key, key);
       break;
     }
@@ -221,7 +222,8 @@ std::string LayerText::dropout(const std::string &scope, const std::string &inpu
   return input + "d";
 }
 
-/// Adds a branch to the residual stream `input`. Returns the new stream: `result`, or a norm of it.
+/// Adds a branch to the residual stream `input`. Returns the new stream: `result`, or a norm of it. `scope`
+/// and `sumScope` are those of norms of the branch and of the sum; empty: no norm.
 std::string LayerText::residual(const std::string &result, const std::string &input, std::string branch,
                                 const std::string &scope, const std::string &sumScope,
                                 const std::string &dropoutScope) {
@@ -238,14 +240,14 @@ std::string LayerText::residual(const std::string &result, const std::string &in
   return result + "n";
 }
 
-/// Whether the blocks of two kinds of layers differ in numbers alone.
+/// Whether two kinds of layers can share a block, because they differ in numbers alone.
 static bool haveOneForm(const LayerKind &a, const LayerKind &b) {
   if (a.hasAttentionNorm != b.hasAttentionNorm || a.rope.has_value() != b.rope.has_value())
     return false;
   return !a.rope || (a.rope->rotary == b.rope->rotary && a.rope->scaling == b.rope->scaling);
 }
 
-/// The kind whose block layers of `kind` use: the first one of the same form.
+/// Returns the kind whose block the layers of `kind` use: the first kind that can share it.
 size_t LayerText::blockOf(size_t kind) const {
   for (const size_t other : layers_.layers)
     if (haveOneForm(layers_.kinds[other], layers_.kinds[kind]))
@@ -267,8 +269,8 @@ LayerText::Constants LayerText::constantsOf(size_t block) const {
   return constants;
 }
 
-/// The constants of a block with the numbers of a kind of layers, as "<window = 512, theta = 10000>"; those
-/// that are not the same for `other` alone, if it is given.
+/// Returns the constants of a block with the numbers of `kind`, such as "<window = 512, theta = 10000>". If
+/// `other` is given, leaves out the numbers that are the same for `other`.
 std::string LayerText::numbersOf(const Constants &constants, const LayerKind &kind,
                                  const LayerKind *other) const {
   std::vector<std::string> numbers;
@@ -281,7 +283,7 @@ std::string LayerText::numbersOf(const Constants &constants, const LayerKind &ki
   return numbers.empty() ? "" : fmt::format("<{}>", fmt::join(numbers, ", "));
 }
 
-/// A use of the block of a kind of layers, as "@layer<window = 512>".
+/// Returns a use of the block of a kind of layers, such as "@layer<window = 512>".
 std::string LayerText::useOf(size_t kind) const {
   const LayerKind &own = layers_.kinds[kind], &block = layers_.kinds[blockOf(kind)];
   const Constants constants = constantsOf(blockOf(kind));
@@ -334,7 +336,8 @@ void LayerText::blocks() {
   }
 }
 
-/// The shortest sequence of kinds that, repeated, gives all layers.
+/// Returns the shortest sequence of kinds whose repetition gives all layers. The last repetition may be cut
+/// short.
 static std::vector<size_t> periodOf(const std::vector<size_t> &layers) {
   size_t period = 1;
   const auto repeats = [&] {

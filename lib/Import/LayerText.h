@@ -6,36 +6,40 @@
 
 namespace trainc::importer {
 
-/// Returns an activation such as "nn.gelu %x" with `operand` for %x.
+/// Returns `activation`, such as "nn.gelu %x", with `operand` in place of %x.
 std::string activationText(const std::string &activation, const std::string &operand);
 
-/// Writes blocks and their use to a text, and gives the ops that the rest of a model shares with them.
+/// Writes the blocks of a model's layers, and their use, to a text. Also makes ops that the rest of the model
+/// needs, such as norms. Ops and values are named by their texts, such as "%h".
 class LayerText {
 public:
   LayerText(const Layers &layers, Text &text) : layers_(layers), text_(text) {}
 
-  /// Writes the heading of a model's text: what the layers have, and `more`.
+  /// Writes the comment at the top of a model's text: sizes of the layers, and then `more`.
   void heading(const std::string &architecture, int64_t parameters, const std::string &more);
-  /// Writes a block for each kind of layer that is used, in the order of their first layers.
+  /// Writes the blocks that layers use, in the order of the first layer of each. Kinds of layers that differ
+  /// in numbers alone share a block.
   void blocks();
   /// Applies the layers to `input`. The result is `%h`.
   void apply(const std::string &input);
-  /// Adds the rows of learned positions to `input`. Returns the sum.
+  /// Adds the rows of learned positions to `input`. Returns the name of the sum.
   std::string addPositions(const LearnedPositions &table, const std::string &input);
-  /// Drops out `input` with the probability `p`. Returns the result, or `input` if `p` is 0.
+  /// Writes the dropout of `input` with the probability `p`. Returns the name of the result, or `input` if
+  /// `p` is 0.
   std::string dropout(const std::string &scope, const std::string &input, double p);
-  /// Multiplies `value` by `factor` (or divides it: `op`), as `name`, unless it is 1.
+  /// Writes the product of `value` and `factor`, or with `op` "div" the quotient, unless `factor` is 1. New
+  /// names begin with `name`; `value` becomes the name of the result.
   void scale(std::string &value, const std::string &name, double factor, const char *op = "mul");
 
-  // Ops without the names of their results.
+  // Texts of ops, without the names of their results.
   std::string norm(const std::string &scope, const std::string &input) const;
   std::string linear(const std::string &scope, const std::string &input, int64_t features, bool bias,
                      bool inOut = false) const;
-  /// The clause of initial weights, which is left out where it is the language's default.
+  /// Returns the clause of initial weights; empty if they are the language's default.
   std::string init() const;
 
 private:
-  /// Numbers of a block that the kinds of layers with this block set for themselves.
+  /// Numbers that differ among the kinds of layers that share a block. Each use of the block sets them.
   struct Constants {
     bool window = false, theta = false, factor = false;
     bool any() const { return window || theta || factor; }

@@ -15,8 +15,9 @@ using namespace trainc;
 // --- Keys and values of earlier positions ---
 
 namespace {
-/// Caches are states `cache.0`, `cache.1`, ... in order of appends. Prefill and decode share them. The row of
-/// position p is row p mod n of a cache of n rows, so that a cache of a window holds the last n positions.
+/// Keys and values of earlier positions. The caches are states `cache.0`, `cache.1`, ... in the order in
+/// which ops append to them. Prefill and decode share them. In a cache of n rows, position p has the row p
+/// mod n, so that the cache of a window of n positions holds the last n positions.
 class KeyValueCache : public CacheScope {
 public:
   /// `first` and `last` are the positions of the entry's first token and of the text's last one.
@@ -37,8 +38,8 @@ private:
 };
 } // namespace
 
-/// Returns the `count` rows up to `last` of `rows` [1, T, width], the row of position p at p mod `count`. If
-/// there are fewer, the others are arbitrary.
+/// Returns `count` rows of `rows` [1, T, width]: those of the last `count` positions up to `last`, the row of
+/// position p at p mod `count`. If there are fewer positions, the other rows are arbitrary.
 static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last) {
   nn::TensorBuilder b(builder, rows.getLoc());
   const SmallVector<int64_t> shape(nn::shapeOf(rows));
@@ -60,7 +61,7 @@ static Value replaceRow(OpBuilder &builder, Value cache, Value row, Value positi
   return b.select(isHere, b.broadcastTo(row, nn::shapeOf(cache)), cache);
 }
 
-/// Returns the next cache, of `length` rows like `rows`.
+/// Returns the next cache, which has `length` rows like `rows`. The first entry declares it.
 train::StateOp KeyValueCache::declare(Value rows, int64_t length) {
   const std::string name = "cache." + std::to_string(appended++);
   if (train::StateOp state = states.lookup(name))
@@ -79,7 +80,7 @@ CachedRows KeyValueCache::append(OpBuilder &builder, Value rows, std::optional<i
   return {rows, first};
 }
 
-/// Writes one row, over that of the oldest position if the cache is full.
+/// Writes one row. If the cache is full, the row replaces that of the oldest position.
 CachedRows KeyValueCache::appendOne(OpBuilder &builder, Value row, train::StateOp state) {
   const Location loc = row.getLoc();
   nn::TensorBuilder b(builder, loc);
@@ -96,7 +97,8 @@ CachedRows KeyValueCache::appendOne(OpBuilder &builder, Value row, train::StateO
 
 // --- Prefill and decode ---
 
-/// Reports an error if the logits depend on columns other than tokens, whose future values are unknown.
+/// Reports an error if the logits depend on a column other than tokens, because the values of such a column
+/// are unknown for future positions.
 static LogicalResult rejectOtherColumns(train::EntryOp entry) {
   for (auto input : entry.getBody().getOps<train::InputOp>())
     if (input.getColumn() != "tokens")
@@ -176,7 +178,7 @@ static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t l
   KeyValueCache caches(shared.states, first, last, shared.binding.seqLen);
   if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
-  eraseDeadOps(entry); // also segments, because there is only one
+  eraseDeadOps(entry); // including those of segments, because a generated text is one segment
   return rejectOtherColumns(entry);
 }
 
@@ -188,7 +190,7 @@ static LogicalResult buildGenerationEntries(Instantiation &shared, const Positio
 
 // --- Whether the model can generate ---
 
-/// The column of tokens that leads to the logits, or null.
+/// Returns the column of tokens if the logits depend on it, or null.
 static train::InputOp findTokens(Value logits) {
   for (Operation *op : opsLeadingTo(logits))
     if (auto input = dyn_cast<train::InputOp>(op); input && input.getColumn() == "tokens")
@@ -196,7 +198,7 @@ static train::InputOp findTokens(Value logits) {
   return nullptr;
 }
 
-/// Whether the model continues token sequences: tokens [batch, t] lead to logits [batch, t, vocabulary].
+/// Whether the model maps tokens [batch, t] to logits [batch, t, vocabulary], as continuing a text needs.
 static bool isLanguageModel(Value logits, train::InputOp tokens) {
   return nn::tensorType(logits).getRank() == 3 &&
          nn::shapeOf(tokens.getResult()) == nn::shapeOf(logits).drop_back() &&
@@ -211,7 +213,7 @@ struct FirstError {
 };
 } // namespace
 
-/// The length must be open, because prompts have any length.
+/// Reports an error unless the sequence length is open, because prompts have any length.
 static LogicalResult checkOpenLength(nn::ModelOp model) {
   for (auto [column, type] : llvm::zip(model.getColumns().getAsValueRange<StringAttr>(),
                                        model.getArgumentTypes().getAsValueRange<TypeAttr>()))
@@ -222,7 +224,8 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
   return success();
 }
 
-/// No column of numbers may lead to the logits, because their values are unknown for tokens yet to come.
+/// Reports an error if the logits depend on a column of non-integers, because the values of such a column are
+/// unknown for future tokens.
 static LogicalResult rejectNumbers(Value logits) {
   for (Operation *op : opsLeadingTo(logits))
     if (auto input = dyn_cast<train::InputOp>(op))
@@ -251,7 +254,7 @@ static std::optional<FirstError> tryEntries(Instantiation &shared, Value logits)
   return firstError;
 }
 
-/// Records the reason for `trainrun --generate`.
+/// Records the reason, which `trainrun --generate` reports.
 static void setNoGeneration(Instantiation &shared, const FirstError &firstError) {
   const std::string place = placeText(firstError.loc);
   shared.binding.program.setNoGeneration((place.empty() ? "" : place + ": ") + firstError.text);

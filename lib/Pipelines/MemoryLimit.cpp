@@ -18,7 +18,8 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Other arithmetic exists for fp32 products only.
+/// Whether the settings leave open that the step computes in bf16. Another arithmetic of products than fma
+/// exists only for fp32.
 static bool mayComputeInBf16(train::ProgramOp program) {
   return !train::kPrecision.isSet(program) && train::kFp32Products.of(program) == train::Fp32Arithmetic::fma;
 }
@@ -56,7 +57,8 @@ static std::string moreCheckpointing(train::ProgramOp program) {
   llvm_unreachable("unknown mode");
 }
 
-/// A planner that decided about offloading has considered activations.
+/// Returns the option that offloads activations, too. It is empty if they are offloaded, or if the planner
+/// has decided about offloading, because it has then considered activations.
 static std::string moreOffload(train::ProgramOp program) {
   const train::OffloadSettings offload = train::offloadOf(program);
   if (isDecided(program, train::kOffload) || offload.activations)
@@ -160,8 +162,8 @@ static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &g
   return text;
 }
 
-/// Returns advice that keeps less for the backward independent of the batch, each followed by "; ". f32
-/// parameters have bf16 copies.
+/// Returns advice, not about the batch, that keeps fewer bytes for the backward, each followed by "; ". bf16
+/// is of use only if activations exceed parameters, because f32 parameters get bf16 copies.
 static std::string smallerActivations(const MemoryReport &memory, const MemoryLimit &given) {
   std::string text;
   if (given.mayComputeInBf16 && memory.activations > memory.parameters)
@@ -175,8 +177,8 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   return text;
 }
 
-/// Returns advice that shrinks the plan to the limit. If no plan can fit: why the micro-batch stays, or
-/// nothing.
+/// Returns advice that shrinks the plan to the limit. If no plan can fit, returns why the micro-batch is not
+/// split, or nothing.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
@@ -233,7 +235,7 @@ static std::string shortage(plan::TrainingOp training, const MemoryReport &memor
       others.empty() ? "" : "; or: ", others);
 }
 
-/// Fails if the arenas are larger than those of any plan, which trainrun would reject.
+/// Fails if the arenas exceed the maximum of a plan, because trainrun would reject them.
 static LogicalResult checkArenas(ModuleOp module, plan::TrainingOp training) {
   int64_t together = 0;
   for (auto arena : module.getOps<plan::ArenaOp>())

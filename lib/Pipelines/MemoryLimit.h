@@ -15,16 +15,16 @@ namespace trainc {
 struct HostLimit {
   int64_t bytes; ///< for all ranks of the node together
   int64_t ranks; ///< per node
-  bool updates;  ///< whether host updates need gradients and parameters on the host as well
+  bool updates;  ///< whether the host updates parameters, and so holds them and their gradients as well
 
   int64_t share() const { return bytes / ranks; } ///< per rank
 };
 
-/// Returns none if the program's device is the host, or the host's memory is unknown.
+/// Returns the host limit of a program; none if its device is the host, or the host's memory is unknown.
 std::optional<HostLimit> hostLimitOf(train::ProgramOp program);
 
-/// A limit, and the settings of the program that matter for advice. Settings that were given are not advised
-/// against.
+/// A memory limit, and the settings of the program that matter for advice. Advice contradicts no setting that
+/// was given.
 struct MemoryLimit {
   int64_t bytes;
   /// Bytes of a node's host memory with which a planned strategy would fit; 0 if none would.
@@ -37,12 +37,13 @@ struct MemoryLimit {
   bool maySplitBatch;          ///< false if the compiler has already split the batch as far as possible
   std::string combinedSamples; ///< where the loss combines the samples of a micro-batch; empty if nowhere
   std::string decided;         ///< as options: settings that were chosen for the limit
-  /// Whether bf16 is open for the step's computation, parameters, and the optimizer's moments.
+  /// Whether the settings leave open that the step computes in bf16, or that parameters or the optimizer's
+  /// moments are held in bf16.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };
 
-/// Whether a limit may split the micro-batches of the program's text: they were not given as options, and do
-/// not determine the order of gradient sums, as with `reproducible ranks`.
+/// Whether a memory limit may split the micro-batches of the program's text: they were not given as options,
+/// and they do not determine the order of gradient sums, as they do with `reproducible ranks`.
 bool maySplitBatch(train::ProgramOp program);
 
 /// Returns the limit of a program with its options, before passes complete it.
@@ -51,7 +52,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
 /// Returns e.g. "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
 std::string bytesByKind(const BytesByKind &memory);
 
-/// Returns the host memory that a plan needs and may use, and advice.
+/// Returns the part of an error that says how much host memory a plan needs and may use, and gives advice.
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host);
 
 /// Reports an error at the module's train.program if its plan (phase `plan`) and MemoryReport::unplanned

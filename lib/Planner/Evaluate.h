@@ -17,7 +17,7 @@
 
 namespace trainc {
 
-/// Settings that a strategy decides.
+/// Settings that a strategy decides, with their values.
 using Settings = std::vector<train::GivenSetting>;
 
 /// Floating-point operations of a rank in a training step: the model's, and those of recomputation.
@@ -27,7 +27,7 @@ struct StepFlops {
 
 /// Memory and predicted time of a plan that has not been lowered to code.
 struct Evaluation {
-  MemoryReport memory;   ///< exact, because addresses are assigned
+  MemoryReport memory;   ///< its `peak` is exact, because addresses are assigned
   StepSeconds step;      ///< of a training step
   StepFlops flops;       ///< of a rank in a training step
   int64_t sentBytes = 0; ///< by each rank in a training step
@@ -58,10 +58,10 @@ struct EvaluatedStrategy {
   Evaluation plan;
 };
 
-/// Returns the number of the fastest strategy that fits, the first of equally fast ones; none if none fits.
+/// Returns the index of the fastest strategy that fits, the first of equally fast ones; none if none fits.
 std::optional<size_t> fastest(llvm::ArrayRef<EvaluatedStrategy> strategies, int64_t limit);
-/// Returns the number of the strategy that exceeds the host the least, and takes the fewest bytes of those.
-/// There must be one.
+/// Returns the index of the strategy that exceeds the host's memory the least. Of several such strategies, it
+/// is the one with the fewest bytes. `strategies` must not be empty.
 size_t smallest(llvm::ArrayRef<EvaluatedStrategy> strategies);
 
 /// Evaluates strategies of one model. Methods fail with the errors of a compilation.
@@ -71,8 +71,8 @@ public:
   /// Returns the evaluations of strategies, in their order. They may be made in parallel; the result does not
   /// depend on the number of threads.
   virtual llvm::FailureOr<std::vector<Evaluation>> evaluate(llvm::ArrayRef<Settings> strategies) = 0;
-  /// Returns an approximate lower bound of the bytes of a strategy and of all that differ from it in
-  /// recomputation, or have smaller micro-batches, of which there are several.
+  /// Returns an approximate lower bound of the bytes of a strategy. It also holds for strategies with another
+  /// level of recomputation, and for those with smaller micro-batches, several per step.
   virtual llvm::FailureOr<int64_t> lowerBoundBytes(const Settings &strategy) = 0;
 };
 
@@ -81,7 +81,7 @@ class Evaluations {
 public:
   explicit Evaluations(Evaluate &evaluate) : evaluate_(evaluate) {}
 
-  /// Evaluates those strategies that have not been evaluated. Returns the numbers of all.
+  /// Evaluates those strategies that have not been evaluated. Returns the numbers of all `strategies`.
   llvm::FailureOr<std::vector<size_t>> add(llvm::ArrayRef<Settings> strategies);
   llvm::FailureOr<int64_t> lowerBoundBytes(const Settings &strategy);
 
@@ -90,9 +90,9 @@ public:
   const Evaluation &operator[](size_t number) const { return all_[number].plan; }
   const std::vector<EvaluatedStrategy> &all() const { return all_; }
 
-  /// Returns the fastest strategy that fits, the first of equally fast ones.
+  /// Returns the number of the fastest strategy that fits, the first of equally fast ones.
   std::optional<size_t> fastest(int64_t limit) const { return trainc::fastest(all_, limit); }
-  /// Returns the smallest strategy. There must be one.
+  /// Returns the number of the smallest strategy. At least one must have been added.
   size_t smallest() const { return trainc::smallest(all_); }
 
 private:

@@ -35,9 +35,10 @@ FailureOr<size_t> LevelSearch::findFastest(const Strategy &strategy) {
   return found;
 }
 
-/// Begins at the fastest of the first two levels and the last, and continues while a neighbour is faster. If
-/// no level can become faster than the best strategy, the search ends early. This is estimated generously, as
-/// if each level saved as much as the neighbour; some save more, others lose.
+/// Begins at the fastest of the first two levels and the last. If its neighbour is faster, continues in the
+/// direction of the neighbour. The search ends early if no level is likely to be faster than the best
+/// strategy. The estimate assumes that each further level saves as much as the neighbour; some save more,
+/// others lose.
 FailureOr<size_t> LevelSearch::fastestIfCopied(const Strategy &strategy) {
   const size_t last = space_.lastLevel(strategy), second = std::min<size_t>(1, last);
   // Also evaluates the second level's neighbour, which is requested next if the second level is the fastest.
@@ -57,7 +58,7 @@ FailureOr<size_t> LevelSearch::fastestIfCopied(const Strategy &strategy) {
   return *end == last ? fastestBetween(strategy, 1, neighbour) : fastestBetween(strategy, neighbour, last);
 }
 
-/// Searches by thirds: seconds fall and then rise.
+/// Searches by thirds (ternary search), because seconds fall and then rise.
 FailureOr<size_t> LevelSearch::fastestBetween(const Strategy &strategy, size_t first, size_t last) {
   while (last - first > 2) {
     const size_t third = (last - first) / 3, before = first + third, after = last - third;
@@ -86,7 +87,9 @@ FailureOr<size_t> LevelSearch::findSmallest(const Strategy &strategy, size_t cou
 }
 
 FailureOr<size_t> LevelSearch::findSmallestIfClose(const Strategy &strategy) {
-  constexpr int64_t kParts = 8; // of the bytes that recomputation saves
+  // The last level is close if it exceeds the limit by at most 1 / kParts of the bytes that recomputation
+  // saves.
+  constexpr int64_t kParts = 8;
   const size_t last = space_.lastLevel(strategy);
   if (failed(evaluate(strategy, {last})))
     return failure();
@@ -98,8 +101,9 @@ FailureOr<size_t> LevelSearch::findSmallestIfClose(const Strategy &strategy) {
 // --- The first that fits ---
 
 /// Evaluates one or two levels between one that does not fit and one that does. Returns whether to continue.
-/// Bytes are almost linear in levels, so that the guess interpolates between the two, and the level before
-/// the guess is evaluated as well. Seconds rise from the fastest level on.
+/// Bytes are almost linear in levels, so the guess interpolates between the two levels. The level before the
+/// guess is evaluated as well. The search is over if even `tooLittle` is too slow, because seconds rise from
+/// the fastest level on.
 FailureOr<bool> LevelSearch::narrow(const Strategy &strategy, size_t &tooLittle, size_t &enough,
                                     bool byHalves) {
   const auto missing = double(-table_.at(strategy, tooLittle).left(limit_));

@@ -12,7 +12,7 @@ public:
   explicit LevelSearch(StrategyTable &table) : table_(table), space_(table.space()), limit_(table.limit()) {}
 
   llvm::LogicalResult evaluate(const Strategy &strategy, llvm::ArrayRef<size_t> levels);
-  /// Returns the fastest level, evaluated. Recomputation takes time, but if the step copies offloaded
+  /// Evaluates levels and returns the fastest one. Recomputation takes time, but if the step copies offloaded
   /// activations, it may save more: fewer activations are copied, and copies overlap with more computation.
   llvm::FailureOr<size_t> findFastest(const Strategy &strategy);
   /// Evaluates the last `count` levels and returns the one with the fewest bytes. It need not be the last,
@@ -21,8 +21,8 @@ public:
   /// Evaluates the last level, and also the one before if the last exceeds the limit by so little that it may
   /// fit. Returns the one with the fewest bytes.
   llvm::FailureOr<size_t> findSmallestIfClose(const Strategy &strategy);
-  /// Evaluates the first level after `first` that fits, if there is one, unless it is slower than the best
-  /// strategy.
+  /// Searches for the first level after `first` that fits, and evaluates it. Stops early if that level would
+  /// be slower than the best strategy.
   llvm::LogicalResult findFirstThatFits(const Strategy &strategy, size_t first);
 
 private:
@@ -34,7 +34,7 @@ private:
   StrategyTable &table_;
   const SearchSpace &space_;
   int64_t limit_;
-  std::map<Strategy, size_t> fastest_; ///< levels that were found
+  std::map<Strategy, size_t> fastest_; ///< results of findFastest()
 };
 
 } // namespace trainc

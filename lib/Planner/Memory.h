@@ -13,9 +13,9 @@ struct MemoryReport : BytesByKind {
   BytesByKind disk;
   /// All arenas together except those on disk: the exact number of bytes that the runtime allocates.
   int64_t peak = 0;
-  /// Upper bound of other memory of a training process: batches and staging buffers by their sizes, and a
-  /// measured bound for the program, its libraries, the plan with its kernels, and stacks
-  /// (test/end_to_end/memory_test.py).
+  /// Upper bound of the memory of a training process besides the arenas. It adds up the sizes of batches and
+  /// staging buffers, and a measured bound for the program, its libraries, the plan with its kernels, and
+  /// stacks (test/end_to_end/memory_test.py).
   int64_t unplanned = 0;
   int64_t minUnplanned = 0; ///< the part of `unplanned` that no setting reduces
   /// On a GPU, whose memory is separate: whether `unplanned` is the program's reserve (reserve_memory).
@@ -23,7 +23,7 @@ struct MemoryReport : BytesByKind {
 
   /// Planned bytes that count against a memory limit: the process's memory, or the GPU's.
   int64_t limited() const { return isReserve ? peak - host.total() : peak; }
-  /// Minimum limit into which this fits.
+  /// Minimum memory limit into which the plan fits.
   int64_t needed() const { return limited() + unplanned; }
 };
 

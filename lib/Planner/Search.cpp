@@ -12,27 +12,27 @@ namespace trainc {
 /// Number of shardings of the states that are evaluated at a time.
 static constexpr size_t kShardingsAtOnce = 2;
 
-/// Maximum ratio between the last level's seconds and those of other levels. It recomputes the forward, which
-/// is a third of a step, and gathers that it does not prefetch are exposed.
+/// Maximum ratio between the last level's seconds and those of other levels. The last level recomputes the
+/// forward, which is a third of a step, and its gathers are exposed if it does not prefetch.
 static constexpr double kMaxSlowdown = 3;
 
-/// Number of last levels among which the smallest may be.
+/// Number of last levels among which findSmallest() looks for the smallest.
 static constexpr size_t kLastLevels = 6;
 
 // --- The frontier ---
 
-/// Adds the strategy by the seconds of its fastest level.
+/// Adds the strategy to the frontier. Its lower bound is the seconds of its fastest level.
 LogicalResult Search::addToFrontier(const Strategy &strategy) {
   if (!reached_.insert(strategy).second)
-    return success(); // on another path
+    return success(); // reached on another path
   const FailureOr<size_t> fastest = levels_.findFastest(strategy);
   if (succeeded(fastest))
     frontier_.emplace(table_.at(strategy, *fastest).seconds(), strategy);
   return fastest;
 }
 
-/// Adds a strategy that takes less memory than `from`, and at least as many seconds. If nothing of `from`
-/// fits, the strategy is not evaluated until it is expanded.
+/// Adds strategy `to`, which takes less memory than `from` and at least as many seconds, to the frontier. If
+/// no level of `from` fits, `to` is not evaluated until it is expanded.
 LogicalResult Search::addNeighbour(const Strategy &from, const Strategy &to, double lowerBound) {
   if (table_.anyLevelFits(from))
     return addToFrontier(to);
@@ -61,7 +61,8 @@ LogicalResult Search::addShardings() {
   return success();
 }
 
-/// Whether states that cannot be offloaded, with what the process takes in any case, fit into the limit.
+/// Whether, with any sharding, the limit has room for the states that cannot be offloaded and for the
+/// unplanned memory that no setting reduces.
 bool Search::mayAnyFit() const {
   for (size_t value = 0; value < space_.size(kSharding); ++value) {
     const Strategy strategy = Strategy().with(kSharding, value);
@@ -73,7 +74,7 @@ bool Search::mayAnyFit() const {
   return false;
 }
 
-/// Smaller micro-batches do not help if states alone are too large.
+/// Adds the strategy with the next smaller micro-batches, unless states alone exceed the limit.
 LogicalResult Search::addSmallerMicroBatches(const Strategy &strategy, double lowerBound) {
   const size_t next = strategy[kMicroBatches] + 1;
   if (!table_.statesFit(strategy) || next == space_.size(kMicroBatches))
@@ -81,9 +82,9 @@ LogicalResult Search::addSmallerMicroBatches(const Strategy &strategy, double lo
   return addNeighbour(strategy, strategy.with(kMicroBatches, next), lowerBound);
 }
 
-/// Offloads as many more kinds as are needed for the rest to fit, including the next one that is a relevant
-/// share of the states. Optimizer states are offloaded if a step without recomputation does not fit; slower
-/// kinds if nothing does.
+/// Adds the strategy with as many more kinds of states offloaded as are needed for the other states to fit.
+/// The kinds that it adds are more than a hundredth of the states. Optimizer states are offloaded if a step
+/// without recomputation does not fit. The other kinds, which are slower, are offloaded if no level fits.
 LogicalResult Search::addOffloadedStates(const Strategy &strategy, double lowerBound) {
   constexpr int64_t kParts = 100;
   const int64_t states = table_.residentStates(strategy, 0);
@@ -107,12 +108,13 @@ LogicalResult Search::addOffloadedStates(const Strategy &strategy, double lowerB
   return success();
 }
 
-/// For a strategy that has not been evaluated: returns whether it fits. If so, it is in the frontier again,
-/// by its seconds. `lowerBound` becomes the lower bound of its levels' seconds.
+/// Evaluates a strategy that was added without evaluation. Returns whether it fits; if it does, adds it to
+/// the frontier again, with the seconds of its fastest level. Raises `lowerBound` to a lower bound of the
+/// seconds of its levels.
 FailureOr<bool> Search::turnsOutToFit(const Strategy &strategy, double &lowerBound) {
   const size_t last = space_.lastLevel(strategy);
-  // Once a strategy fits, the first level gives a bound for whether this one may be faster. It is evaluated
-  // on the other processor at the same time.
+  // Once another strategy fits, the seconds of the first level tell whether this one may be faster. The first
+  // level is evaluated in parallel with the last.
   const bool bounds = table_.fastest() && !space_.copies(strategy);
   if (failed(levels_.evaluate(strategy, {0, last})) || failed(levels_.findSmallestIfClose(strategy)))
     return failure();
@@ -128,8 +130,8 @@ FailureOr<bool> Search::turnsOutToFit(const Strategy &strategy, double &lowerBou
 }
 
 /// If a step without recomputation does not fit, evaluates the strategy with offloaded activations as well.
-/// Evaluates offloading all of them first, because it takes the least memory. Recomputed values are not
-/// copied. Therefore the search prefers little recomputation, as far as that fits.
+/// Evaluates offloading of all activations first, because it takes the least memory. Prefers the least
+/// recomputation that fits.
 LogicalResult Search::evaluateOffloadedActivations(const Strategy &strategy) {
   if (space_.size(kActivations) == 1 || space_.isPart(strategy) || !table_.statesFit(strategy) ||
       table_.firstOf(strategy).fits(limit_))
@@ -157,7 +159,9 @@ LogicalResult Search::expand(const Strategy &strategy, double lowerBound) {
     if (*fits || table_.isTooSlow(lowerBound))
       return success();
   }
-  if (table_.isDominated(strategy)) // more micro-batches cost more if parameters are gathered for each
+  // Smaller micro-batches may still help: with them, the other sharding may be slower, because it gathers
+  // parameters for each.
+  if (table_.isDominated(strategy))
     return addSmallerMicroBatches(strategy, lowerBound);
   // Offloading activations may be faster than recomputing them.
   if (failed(evaluateOffloadedActivations(strategy)))
@@ -169,8 +173,8 @@ LogicalResult Search::expand(const Strategy &strategy, double lowerBound) {
                             failed(levels_.findFirstThatFits(strategy, *fastest))))
       return failure();
   }
-  // If a strategy does not fit with groups of ranks, sharding over all ranks is better than groups with more
-  // transfers.
+  // If a strategy that shards within groups of ranks does not fit, sharding over all ranks saves memory at a
+  // lower cost than offloading or smaller micro-batches.
   if (space_.isPart(strategy) && !table_.anyLevelFits(strategy))
     return success();
   return failure(failed(addOffloadedStates(strategy, lowerBound)) ||
@@ -193,9 +197,9 @@ LogicalResult Search::findFastest() {
   return evaluateOtherShardings();
 }
 
-/// Evaluates the best strategy's offloading with the other shardings, if their resident states may fit.
-/// States that are sharded over more ranks leave less to offload, but more is gathered. Without resident
-/// states there is nothing to gain: fewer shards only mean more fetches per rank.
+/// Evaluates the offloading of the best strategy with the other shardings, if their resident states may fit.
+/// If states are sharded over more ranks, less is offloaded, but more is gathered. If all states are
+/// offloaded, there is nothing to gain: fewer shards only mean more fetches per rank.
 LogicalResult Search::evaluateOtherShardings() {
   const std::optional<size_t> fastest = table_.fastest();
   if (!fastest)
@@ -221,7 +225,7 @@ LogicalResult Search::findSmallest() {
                                   .with(kSharding, sharding)
                                   .with(kMicroBatches, space_.size(kMicroBatches) - 1)
                                   .with(kStates, space_.size(kStates) - 1);
-    if (!space_.isPart(strategy)) // groups take more memory than all ranks
+    if (!space_.isPart(strategy)) // sharding within groups takes more memory than over all ranks
       strategies.push_back(strategy);
   }
   if (failed(table_.evaluate(candidatesForSmallest(strategies.front()))) ||
@@ -234,9 +238,9 @@ LogicalResult Search::findSmallest() {
   return table_.fastest() ? success() : LogicalResult(levels_.findSmallest(table_.smallest(), kLastLevels));
 }
 
-/// If little but an op's operands is in memory, the most recomputation may take more memory than a little.
-/// With fewer kinds offloaded there are fewer candidates, because these strategies are the smallest only if
-/// states are small.
+/// Returns each strategy with several levels: if hardly more than the operands of one op is in memory, the
+/// last level may take more memory than an earlier one. A strategy that offloads fewer kinds of states has
+/// fewer candidates, because it can be the smallest only if states are small.
 std::vector<Strategy> Search::candidatesForSmallest(ArrayRef<Strategy> strategies) const {
   std::vector<Strategy> candidates;
   const auto add = [&](const Strategy &strategy, std::initializer_list<size_t> levels) {
@@ -258,9 +262,9 @@ std::vector<Strategy> Search::candidatesForSmallest(ArrayRef<Strategy> strategie
   return candidates;
 }
 
-/// Evaluates the other shardings, and those with fewer kinds offloaded: if states are small, the buffers for
-/// offloading them may be larger. If the smallest plan so far does not fit into the host, evaluates all other
-/// shardings.
+/// Evaluates the other shardings, also with fewer kinds of states offloaded: if states are small, the buffers
+/// for offloading may take more memory than the states. If the smallest plan so far exceeds the host's
+/// memory, evaluates all other shardings with all kinds offloaded.
 LogicalResult Search::evaluateOthersThatMayBeSmaller(ArrayRef<Strategy> strategies) {
   const Evaluation smallest = table_[table_.smallest()];
   if (smallest.hostLeft < 0)

@@ -12,10 +12,11 @@ namespace trainc {
 /// compilation.
 ///
 /// The frontier holds strategies without a level of recomputation, ordered by lower bounds of their seconds.
-/// The first of the frontier is expanded: its first level that fits is found, and its neighbours with smaller
-/// micro-batches and with more offloading are added. The search ends if no strategy of the frontier can be
-/// faster than the best one. It assumes that smaller micro-batches, offloading and recomputation never save
-/// time, except that recomputation may if the step copies offloaded tensors.
+/// To expand the first strategy of the frontier, the search finds its first level that fits, and adds its
+/// neighbours with smaller micro-batches and with more offloading to the frontier. The search ends if no
+/// strategy of the frontier can be faster than the best one. It assumes that smaller micro-batches,
+/// offloading and recomputation never save time. Recomputation may save time if the step copies offloaded
+/// tensors.
 class Search {
 public:
   Search(const SearchSpace &space, Evaluations &evaluations, int64_t limit)
@@ -51,7 +52,7 @@ private:
   const SearchSpace &space_;
   int64_t limit_;
   std::multimap<double, Strategy> frontier_; ///< by lower bound of their seconds
-  std::set<Strategy> reached_;               ///< strategies that have been in the frontier
+  std::set<Strategy> reached_;               ///< strategies that are or have been in the frontier
 };
 
 } // namespace trainc

@@ -10,10 +10,10 @@
 namespace trainc {
 
 /// Dimensions of the space. Along each but the first, every next value takes fewer bytes and at least as many
-/// seconds as the one before, except that recomputation may save time if activations are copied. Strategies
-/// that differ only in `recomputation` are neighbours in the order of strategies.
+/// seconds as the one before, except that recomputation may save time if activations are copied. In the order
+/// of strategies, those that differ only in kRecomputation are adjacent.
 enum Dimension : size_t {
-  kSharding,      ///< of states: ZeRO stage, and groups of ranks
+  kSharding,      ///< how states are sharded: ZeRO stage, and groups of ranks
   kMicroBatches,  ///< the largest micro-batch first
   kStates,        ///< offloaded states: the first N of kOffloadStates
   kActivations,   ///< offloaded activations: none, those whose copies are hidden, or all
@@ -21,32 +21,32 @@ enum Dimension : size_t {
   kDimensions
 };
 
-/// One value of each dimension, by its number.
+/// One value of each dimension, by its index in SearchSpace::values.
 struct Strategy : std::array<size_t, kDimensions> {
   Strategy with(Dimension dimension, size_t value) const {
     Strategy changed = *this;
     changed[dimension] = value;
     return changed;
   }
-  /// The first level of recomputation, of the strategy with otherwise equal values.
+  /// Returns the strategy with the first level of recomputation and otherwise equal values.
   Strategy unrecomputed() const { return with(kRecomputation, 0); }
 };
 
-/// A dimension without open settings has one value without settings.
+/// Values of all dimensions. A dimension without open settings has one value without settings.
 struct SearchSpace {
   struct Value {
     Settings settings;
-    /// Whether the value saves less than the one before it, so that it is of use only if that one's states
-    /// fit: groups of ranks, after larger groups.
+    /// Whether the value shards states within groups of ranks. It saves less memory than the value before it,
+    /// which shards over larger groups, so it is of use only if the states of the value before fit.
     bool isPart = false;
-    /// Whether parameters can be gathered ahead, so that the last level of recomputation exists.
+    /// Whether parameters can be gathered ahead, so that a last level without that exists.
     bool gathersAhead = true;
   };
   std::array<std::vector<Value>, kDimensions> values;
-  /// Whether the last level of recomputation is the one before it without gathering ahead.
+  /// Whether the last level of recomputation equals the one before it, but gathers no parameters ahead.
   bool lastGathersNothing = false;
-  bool copiesAnyway = false;            ///< whether offloading was given
-  bool copiesActivationsAnyway = false; ///< whether the given offloading includes activations
+  bool copiesAnyway = false;            ///< whether the given settings offload tensors
+  bool copiesActivationsAnyway = false; ///< whether the given settings offload activations
 
   SearchSpace();
   size_t size(Dimension dimension) const { return values[dimension].size(); }
@@ -55,13 +55,13 @@ struct SearchSpace {
   /// Whether a step of the strategy copies offloaded tensors.
   bool copies(const Strategy &strategy) const;
   bool isPart(const Strategy &strategy) const { return values[kSharding][strategy[kSharding]].isPart; }
-  /// Number of the strategy's level with the most recomputation.
+  /// Returns the index of the strategy's last level, the one with the most recomputation.
   size_t lastLevel(const Strategy &strategy) const;
-  /// All settings of a strategy. Values of one setting from several dimensions are listed with commas.
+  /// Returns all settings of a strategy. If several dimensions set one setting, commas join its values.
   Settings settingsOf(const Strategy &strategy) const;
 };
 
-/// Returns each of `ways` combined with each of `values`, which are values of one setting.
+/// Returns each of `ways` with each of `values` appended. All `values` are of one setting.
 std::vector<Settings> combine(const std::vector<Settings> &ways, llvm::ArrayRef<train::GivenSetting> values);
 
 } // namespace trainc

@@ -26,6 +26,7 @@ struct Ring {
   uint32_t leavingNode = 0; ///< maximum number of ring edges of all groups that leave one node
 };
 
+/// Returns the ring of `group` on nodes of `nodeRanks` ranks.
 Ring ringOf(const RankGroupShape &group, uint32_t nodeRanks);
 
 /// Bytes that each member sends for tensors of `bytes` bytes: (members - 1) / members of them in each of

@@ -23,20 +23,20 @@ struct TaskWait {
   bool operator==(const TaskWait &) const = default;
 };
 
-/// Waits of `entry` for tasks of `previous` that are still in flight, both indices of entries of the step;
-/// ascending.
+/// Returns the waits of tasks of entry `entry` for tasks of entry `previous` that may still be in flight.
+/// Both are indices of entries of the step. The waits are in ascending order.
 using WaitsForPrevious = std::function<std::vector<TaskWait>(size_t previous, size_t entry)>;
 
-/// Runs of an entry that take equal times.
+/// Consecutive runs of an entry that have equal schedules.
 struct EntryRuns {
   size_t entry;
   uint64_t runs;
   Schedule schedule; ///< of one run; tasks that outlast it are timed as if nothing followed
 };
 
-/// Simulates a step among other such steps. Tasks left over from the previous entry run before an entry's own
-/// tasks on their stream. An entry with outlasting tasks of its own also waits for the end of the left-over
-/// ones.
+/// Simulates a step between other such steps. Tasks that outlast an entry run before the next entry's own
+/// tasks on their stream. If the next entry has outlasting tasks, too, it ends only after those of the
+/// previous entry have ended.
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
                                const std::vector<StreamSlowdown> &slowdowns);
 

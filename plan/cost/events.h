@@ -13,7 +13,8 @@ struct Task {
   std::vector<uint32_t> after; ///< earlier tasks, on any stream, that must end first
   bool outlasts = false;       ///< whether it may continue after all other tasks have ended
 
-  /// The stream that others may slow down, and whose idle time is exposed: fb::Stream::Compute.
+  /// Compute stream (fb::Stream::Compute). Other streams may slow it down. Their time is exposed while it is
+  /// idle.
   static constexpr uint32_t kComputeStream = 0;
 };
 
@@ -49,7 +50,7 @@ struct Schedule {
   std::vector<StreamSeconds> streams; ///< by stream; within `seconds`
 };
 
-/// Contention between a stream and the compute stream while both run a task.
+/// Contention between a stream and the compute stream while both run tasks.
 struct StreamSlowdown {
   double share = 1; ///< fraction of its rate that the stream keeps; in (0, 1]
   /// Seconds that each task of the stream takes from the compute stream if both overlap completely; the
@@ -58,7 +59,7 @@ struct StreamSlowdown {
 };
 
 /// Schedules tasks: each begins when the previous tasks of its stream and those in `after` have ended.
-/// `slowdowns` has one element per stream; that of the compute stream is ignored. Deterministic.
+/// `slowdowns` has one element per stream; the compute stream's own is ignored. Deterministic.
 Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowdown> &slowdowns);
 
 } // namespace trainc

@@ -26,9 +26,9 @@ struct Machine {
   double tf32FlopsPerSecond = 0, bf16FlopsPerSecond = 0, fp8FlopsPerSecond = 0;
   /// FLOP/s of f16 products; 0: like bf16. CPUs widen f16 factors to f32.
   double f16FlopsPerSecond = 0;
-  /// Fraction of these rates if rows are not aligned to 16 bytes.
+  /// Fraction of the bf16 and f16 rates that products reach if rows are not aligned to 16 bytes.
   double unalignedShare = 1;
-  /// Fraction of the rate of products that also sum columns.
+  /// Fraction of the rates that products reach if they also sum columns.
   double sideSumShare = 1;
   /// FLOP/s of f32 attention; 0: like products.
   double f32AttentionFlopsPerSecond = 0;
@@ -46,7 +46,8 @@ struct Machine {
 
   /// Bandwidth between ranks of a node, each way.
   double linkBytesPerSecond = 0;
-  /// Fraction of that bandwidth during computation, which shares cores and memory with the transfer.
+  /// Fraction of linkBytesPerSecond that remains during computation, which shares cores and memory with the
+  /// transfer.
   double linkShareBesideCompute = 1;
   /// Fixed cost of a collective: ranks meet, and learn that all are done.
   double meetSeconds = 0;
@@ -75,8 +76,8 @@ struct Machine {
 /// The machine with the device's rates divided equally among `ranks` ranks.
 Machine dividedAmong(Machine machine, double ranks);
 
-/// Work, bytes, and their time by the roofline model: launch overhead plus the maximum of work over peak,
-/// bytes over bandwidth, and dependent accesses over latency.
+/// Work, bytes, and their time by the roofline model: launch overhead plus the maximum of the time of the
+/// work, the time of the bytes, and the time of dependent memory accesses.
 struct Cost {
   double flops = 0, bytes = 0;
   double workSeconds = 0, byteSeconds = 0, chainSeconds = 0, launchSeconds = 0;

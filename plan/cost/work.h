@@ -40,8 +40,8 @@ struct Work {
   double chain = 0; ///< maximum length of a chain of dependent memory accesses
 };
 
-/// Number of pairs of a query and a key that it attends to. With `causal`, the last query attends to all
-/// keys, and each other query to one key less than the next one.
+/// Returns the number of pairs of a query and a key to which the query attends. With `causal`, the last query
+/// attends to all keys, and each other query to one key fewer than the query after it.
 template <typename Count> constexpr Count visiblePairs(Count queries, Count keys, bool causal) {
   return causal && keys >= queries ? queries * (keys - queries) + queries * (queries + 1) / 2
                                    : queries * keys;

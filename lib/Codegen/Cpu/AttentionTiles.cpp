@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// Positions of a tile, and maximum elements of one packed matrix. A tile has up to four such matrices, which
-/// must stay in cache.
+/// Maximum positions of a tile, maximum elements of one packed matrix, and maximum lanes of a vector. A tile
+/// has up to four packed matrices, which must stay in cache.
 static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
 int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
@@ -138,7 +138,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
         emit.when(emit.less(position, valid), [&, value = unpacked] {
           HeadRows row = rows.from(emit, position);
           const Address to{row.base, row.element, emit.add(row.offset, column)};
-          // LLVM 22 stores four bytes of bf16 numbers where a constant mask has a single lane.
+          // LLVM 22 stores four bytes instead of two if a constant mask of bf16 numbers has a single lane.
           if (mask && rows.width % kSquare == 1)
             emit.store(vector::ExtractOp::create(emit.builder, emit.loc, value, 0), to);
           else
@@ -269,8 +269,8 @@ int64_t trainc::codegen::heldBiasBytes(const AttentionSizes &sizes, int64_t widt
   return sizes.biasWidth > 0 ? blockArrayBytes(nn::wideElement(sizes.element), heldBiases(width)) : 0;
 }
 
-/// The distances of a block are those of its last row and first lane, and further ones up to that of its
-/// first row and last lane. Their biases are copied in this order, so that those of a row are adjacent.
+/// The distances in a block range from that of its last row and first lane to that of its first row and last
+/// lane. Their biases are copied to `held` in this order, so that the biases of a row are adjacent.
 void trainc::codegen::addBias(AttentionTiles &tiles, Value scores, const DistanceBias &bias, Value held,
                               bool lanesAreQueries, Value first, Value row, int64_t count) {
   Emitter &emit = tiles.emit;
@@ -323,7 +323,7 @@ void trainc::codegen::eachRow(AttentionTiles &tiles, const std::optional<WeightD
       Value query = emit.splat(emit.add(row, i), lanes);
       body(i, dropout->factors(emit, numbers, query, positions, lanes, tiles.element));
     });
-  // Keys share draws, since a block begins at a multiple of their number.
+  // Keys can share draws, because the first row of a block is a multiple of kShared.
   constexpr int64_t kShared = WeightDropout::kShared;
   static_assert(AttentionTiles::kBlock % kShared == 0);
   const auto group = [&](Value begin, int64_t keys) {

@@ -24,12 +24,15 @@ int64_t attentionTileWidth(int64_t positions, int64_t widest);
 /// * term stride] packed[t, :].
 mlir::func::FuncOp tileProduct(KernelModule &kernels, mlir::Type element, int64_t width);
 
+/// Emits the code of tiles in one kernel.
 class AttentionTiles {
 public:
-  /// Number of rows of the other side in one block.
+  /// kBlock: number of rows of the other side in one block. kSquare: rows and columns that are transposed in
+  /// registers together.
   static constexpr int64_t kBlock = 32, kSquare = 8;
 
-  /// `element` is that of the tensors.
+  /// `element` is the element type of the tensors. `positions` and `widest` are those of
+  /// attentionTileWidth().
   AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t widest);
 
   /// Number of positions per tile.
@@ -45,7 +48,8 @@ public:
   /// be read in place.
   mlir::Value rowBuffer(mlir::Type tensorElement, int64_t width);
   static int64_t rowBufferBytes(mlir::Type tensorElement, int64_t width);
-  /// Copies `count` rows from `first` on to `buffer`, if there is one, and returns `rows` based on the copy.
+  /// Copies `count` rows from row `first` on to `buffer`. Returns `rows` such that row `first` and the next
+  /// rows are those of the copy. If `buffer` is null, copies nothing and returns `rows`.
   HeadRows held(const HeadRows &rows, mlir::Value first, int64_t count, mlir::Value buffer);
 
   Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
@@ -81,8 +85,8 @@ public:
   void hide(mlir::Value scores, const Visibility &visibility, bool lanesAreQueries, mlir::Value first,
             mlir::Value valid, mlir::Value row, int64_t count);
 
-  /// Calls body(first row, count) for each block of kBlock rows with rows of `range`, and for the shorter
-  /// last block, if `range` reaches it.
+  /// Calls body(first row, count) for each block that has rows of `range`. The `rows` rows are divided into
+  /// blocks of kBlock rows; the last block may be shorter.
   void blocks(const PositionRange &range, int64_t rows, llvm::function_ref<void(mlir::Value, int64_t)> body);
 
   Emitter &emit;
@@ -99,27 +103,28 @@ private:
   mlir::func::FuncOp product;
 };
 
-/// Instructions on lanes of f32. A round of Philox has ten on lanes of 64 bits, which are half as many per
-/// vector.
+/// Instructions on lanes of f32. A round of Philox has ten instructions on lanes of 64 bits, of which a
+/// vector has half as many.
 constexpr ScoreInstructions kScoreInstructions{
     .softmax = 20, .softcap = 20, .alibi = 3, .bias = 3, .draw = 200, .dropout = 6};
 
-/// Numbers of memory that addBias() needs for tiles of `width` positions.
+/// Number of elements of memory that addBias() needs for tiles of `width` positions.
 constexpr int64_t heldBiases(int64_t width) { return width + AttentionTiles::kBlock; }
 /// Returns the bytes of this memory; 0 without biases.
 int64_t heldBiasBytes(const AttentionSizes &sizes, int64_t width);
 /// scores[r, :] += bias of the distance, for `count` rows of the other side from `row` on. `held` is memory
-/// for biases. The tile begins at position `first`.
+/// of heldBiasBytes() bytes. The tile begins at position `first`.
 void addBias(AttentionTiles &tiles, mlir::Value scores, const DistanceBias &bias, mlir::Value held,
              bool lanesAreQueries, mlir::Value first, mlir::Value row, int64_t count);
-/// Adds dS[r, :], of `count` keys from `key` on and `valid` queries, to the sums by distance `sums`, of which
-/// the tile has the row at `offset`.
+/// Adds dS of `count` keys from `key` on and of the tile's `valid` queries to the sums by distance at `sums`,
+/// which have the layout `of`. The tile's row of sums is at `offset`.
 void addToSums(AttentionTiles &tiles, const DistanceSums &of, mlir::Value sums, mlir::Value offset,
                mlir::Value dS, mlir::Value valid, mlir::Value key, int64_t count);
 
-/// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are those of
-/// dropout for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without
-/// dropout. `number` is that of the head. If lanes are queries, `row` is the first of a block.
+/// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are the dropout
+/// factors for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without
+/// dropout. `number` is the result of WeightDropout::number(). If lanes are queries, `row` must be the first
+/// row of a block.
 void eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout, bool lanesAreQueries,
              mlir::Value number, mlir::Value first, mlir::Value lane, mlir::Value row, int64_t count,
              llvm::function_ref<void(mlir::Value i, mlir::Value factors)> body);

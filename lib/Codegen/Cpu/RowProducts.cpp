@@ -12,7 +12,8 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Some columns of C that are summed together: enough chains of multiply-adds to hide their latency.
+/// Columns of C that are computed together. They are enough independent chains of multiply-adds to hide the
+/// latency of each.
 class RowColumns {
 public:
   RowColumns(const Product &product, Emitter &emit, Value a, Value b, Value c, Value first)
@@ -47,12 +48,13 @@ public:
   }
 
 private:
-  /// Terms and columns of a square that is transposed in registers, and lanes of contiguous columns.
+  /// kSquare: number of terms, and of columns, of a square of B that is transposed in registers. kWide: lanes
+  /// of a vector if columns of B are contiguous.
   static constexpr int64_t kSquare = 8, kWide = 16;
 
   int64_t lanes() const { return gemm.transposeB ? kSquare : kWide; }
 
-  /// Adds the sums of `depth` terms from `first` term on to the totals.
+  /// Adds the sums of `depth` terms from `firstTerm` on to the totals.
   SmallVector<Value> addBlock(Value firstTerm, int64_t depth, ValueRange zeros, ValueRange totals) {
     constexpr int64_t kStep = kSquare;
     const int64_t whole = depth / kStep * kStep;
@@ -71,7 +73,7 @@ private:
     return gemm.transposeB ? addSquares(term, count, carried) : addRows(term, count, carried);
   }
 
-  /// Each row of B is a column of the product. Prefetches the rows of the next columns.
+  /// Adds `count` terms if each row of B is a column of the product. Prefetches the rows of the next columns.
   SmallVector<Value> addSquares(Value term, int64_t count, ValueRange carried) {
     SmallVector<Value> sums(carried);
     Mask mask = count < kSquare ? emit.lanesBelow(emit.i64(count), kSquare) : Mask();
@@ -89,7 +91,8 @@ private:
     return sums;
   }
 
-  /// Prefetches later rows, which are too far away for hardware prefetching.
+  /// Adds `count` terms if each row of B has one term of all columns. Prefetches later rows, which are too
+  /// far away for hardware prefetching.
   SmallVector<Value> addRows(Value term, int64_t count, ValueRange carried) {
     constexpr int64_t kRowsAhead = 8;
     const int64_t lineLanes = fma::kLineBytes / elementBytes(product.factor);

@@ -6,15 +6,15 @@
 
 namespace trainc::codegen {
 
-/// Whether products have a single row, whose terms are contiguous. B is then read once, which takes longer
-/// than the arithmetic. So it is multiplied where it is, without panels.
+/// Whether C has a single row, and the elements of a are contiguous and f32 or narrower. Reading B then takes
+/// longer than the arithmetic, so B is multiplied in place, without packing it into panels.
 bool isRowProduct(const Product &product);
 
-/// Sizes of tiles of such products.
+/// Returns the sizes of tiles of a product for which isRowProduct() holds.
 ProductSizes rowProductSizes(const Product &product);
 
-/// Builds the body of a kernel of such a product. Elements are summed in the order of all products of f32 or
-/// f16 numbers, so that a row has the same bits alone and among others.
+/// Builds the body of a kernel of such a product. Sums terms in the same order as other products of f32 or
+/// f16 numbers, so that a row has the same bits alone and among other rows.
 void emitRowProduct(const Product &product, const TileGrid &grid, KernelFunction &function);
 
 } // namespace trainc::codegen

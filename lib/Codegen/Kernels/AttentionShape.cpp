@@ -245,8 +245,8 @@ void DistanceSums::storeTotal(nn::AttentionGradOp op, KernelFunction &function, 
   const Type element = nn::wideElement(shape.element);
   Value head = emit.divide(index, shape.biasWidth);
   Value distance = emit.sub(emit.remainder(index, shape.biasWidth), emit.i64(shape.biasWidth / 2));
-  // Queries count from keys - queries, so that a distance d of query first + i and key j is
-  // first + i + keys - queries - j, and its number in the row d - first + queries - 1.
+  // Query first + i has the position first + i + keys - queries among the keys. So its distance d to key j is
+  // first + i + keys - queries - j, and the sum's index in the row is d - first + queries - 1.
   Value start = emit.add(distance, shape.queries - 1), none = emit.constant(element, 0);
   Value total = emit.loop(emit.i64(0), emit.i64(shape.batch), 1, none, [&](Value batch, ValueRange ofBatch) {
     return emit.loop(emit.i64(0), emit.i64(perHead), 1, ofBatch, [&](Value number, ValueRange carried) {

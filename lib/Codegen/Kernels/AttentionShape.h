@@ -1,4 +1,4 @@
-// Layout of the rows of attention's heads, and masks.
+// Attention by heads: layout of rows, masks, biases by distance, dropout of weights.
 #pragma once
 
 #include "lib/Codegen/AttentionSizes.h"
@@ -43,13 +43,13 @@ struct PositionRange {
 
 /// Returns cap * tanh(score / cap), of scalars or vectors.
 mlir::Value capScore(Emitter &emit, mlir::Value score, double cap);
-/// Returns the slope of capScore from its result, which may be -infinity for a hidden score: 0 there.
+/// Returns the derivative of capScore from its result; 0 if the result is -infinity, as for a hidden score.
 mlir::Value capSlope(Emitter &emit, mlir::Value capped, double cap);
 
 /// Mask of query-key pairs.
 struct Visibility {
   Visibility() = default;
-  /// Loads the limit at the insertion point. The tile sets `segmentBase`.
+  /// Loads the limit at the insertion point. The code of a tile sets `segmentBase`.
   Visibility(nn::AttentionOp op, KernelFunction &function);
   Visibility(nn::AttentionGradOp op, KernelFunction &function);
 
@@ -73,7 +73,7 @@ struct Visibility {
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
 };
 
-/// Biases of one head by distance.
+/// Biases that are added to the scores of one head, one for each distance of query and key.
 class DistanceBias {
 public:
   template <typename Op>
@@ -81,17 +81,17 @@ public:
       : DistanceBias(AttentionShape(op), op.getBiasMutable()[0], function, visibility, head) {}
 
   /// Returns the address of the bias for a query at `query` and a key at `key`, positions in their tensors
-  /// (i64). Positions that do not exist have the address of some bias.
+  /// (i64). For positions outside the tensors, returns the address of some bias.
   Address at(Emitter &emit, mlir::Value query, mlir::Value key) const;
 
 private:
   DistanceBias(const AttentionShape &shape, mlir::OpOperand &bias, KernelFunction &function,
                const Visibility &visibility, mlir::Value head);
 
-  mlir::Value biases; ///< pointer to those of all heads
+  mlir::Value biases; ///< pointer to the biases of all heads
   mlir::Type element;
   int64_t count;      ///< number of biases of all heads
-  mlir::Value origin; ///< i64, the bias of query 0 and key 0
+  mlir::Value origin; ///< i64, index of the bias of query 0 and key 0
 };
 
 /// Dropout of softmax weights.
@@ -102,15 +102,15 @@ public:
   WeightDropout(Op op, KernelFunction &function)
       : WeightDropout(op.getDropout()->convertToDouble(), op.getDropoutKeyMutable()[0], function) {}
 
-  /// Returns the number (i64) of a head of a batch element, among those of the optimizer step.
+  /// Returns the number (i64) of a pair of batch element and head among all such pairs of the optimizer step.
   mlir::Value number(Emitter &emit, const AttentionShape &shape, mlir::Value batch, mlir::Value head) const;
-  /// Number of consecutive keys that share a draw, from a multiple of this number on.
+  /// Number of consecutive keys that share a draw. The first of them is a multiple of this number.
   static constexpr int64_t kShared = 4;
-  /// Returns the random words (i64) of `query` and kShared keys, those from kShared * `group` on, of the head
-  /// `number`. All three are i64 scalars, or vectors of `lanes`.
+  /// Returns the random words (i64) of `query` and the kShared keys from kShared * `group` on, for the result
+  /// `number` of number(). The three arguments are i64 scalars, or vectors of `lanes`.
   std::array<mlir::Value, kShared> draw(Emitter &emit, mlir::Value number, mlir::Value query,
                                         mlir::Value group, int64_t lanes) const;
-  /// Returns the factor, of type `element`, of the weight whose word is `word`.
+  /// Returns the factor, of type `element`, of the weight with the random word `word`: 0, or 1 / (1 - p).
   mlir::Value factor(Emitter &emit, mlir::Value word, int64_t lanes, mlir::Type element) const;
   /// Returns the factors of the weights of `query` and `key`, as by draw() and factor().
   mlir::Value factors(Emitter &emit, mlir::Value number, mlir::Value query, mlir::Value key, int64_t lanes,
@@ -121,11 +121,11 @@ private:
 
   double probability;
   llvm::SmallVector<mlir::Value, 4> keyWords; ///< i64
-  mlir::Value threshold;                      ///< i64: weights whose number is below are dropped
+  mlir::Value threshold;                      ///< i64: weights whose random number is below are dropped
 };
 
-/// Sums of dS by distance, of which each block of queries has a row. They are in scratch 1 of the gradient of
-/// attention with biases, until its last launch adds the rows to the gradient of the biases.
+/// Sums of dS by distance, for the gradient of the biases. Each block of queries has a row of sums. The rows
+/// are in scratch 1 of nn.attention_grad. Its last launch adds up the rows to the gradient of the biases.
 struct DistanceSums {
   /// `block` is the number of queries in a block.
   DistanceSums(const AttentionShape &shape, int64_t block)
@@ -134,21 +134,22 @@ struct DistanceSums {
 
   int64_t count() const { return shape.batch * shape.heads * perHead * stride; }
   /// Returns the offset of the row of a head's block that begins at query `first`. In the row, the sum of
-  /// query first + i and key j is number keyOffset + i - j.
+  /// query first + i and key j has the index keyOffset() + i - j.
   mlir::Value row(Emitter &emit, mlir::Value batch, mlir::Value head, mlir::Value first) const;
   int64_t keyOffset() const { return shape.keys - 1; }
-  /// Stores number `index` (i64) of the gradient of the biases.
+  /// Stores element `index` (i64) of the gradient of the biases.
   void storeTotal(nn::AttentionGradOp op, KernelFunction &function, mlir::Value index) const;
 
   const AttentionShape &shape;
   int64_t block, stride, perHead;
 };
 
-/// Adds scratch 1 and the launch of storeTotal() to the summary, whose launches of gradients precede it.
+/// Adds scratch 1 and the launch of storeTotal() to the summary. The summary must already have the launch
+/// that computes dq, which gets scratch 1 as an argument.
 void summariseBiasGradient(nn::AttentionGradOp op, KernelSummary &kernels, int64_t block, int64_t threads,
                            int64_t numbersPerTile);
 
-// The gradient of attention takes D = rowsum(dO O) - dlse of every query, which its first launch writes into
+// The gradient of attention needs D = rowsum(dO O) - dlse of every query. Its first launch writes D into
 // scratch 0.
 
 /// Bytes of D.

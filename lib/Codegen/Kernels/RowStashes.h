@@ -19,7 +19,8 @@ struct StashMemory {
 class RowStashes {
 public:
   /// Source from which later passes read a value back: the buffer of result `index` or row buffer `index` in
-  /// the block's memory. The buffer of another result holds the value until that result overwrites it.
+  /// the block's memory. If the value is not that result, its buffer holds the value until the result
+  /// overwrites it.
   struct Stash {
     bool isResult;
     unsigned index;
@@ -27,7 +28,7 @@ public:
 
   explicit RowStashes(const RowFacts &facts) : facts(facts) {}
 
-  /// Chooses the stashed values. The buffers of tile reductions hold no value along columns.
+  /// Chooses the stashed values. The buffers of results that are tile reductions cannot hold them.
   void choose(const BodyCosts &costs, StashMemory memory,
               llvm::function_ref<bool(mlir::Value)> isTileReduction);
 

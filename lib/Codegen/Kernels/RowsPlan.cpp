@@ -18,18 +18,20 @@ using namespace trainc::codegen;
 static constexpr int64_t kTileElements = 32768;
 /// Minimum instructions of a body at which its 64-bit positions are assumed to take part in arithmetic.
 static constexpr int64_t kWideBody = 8;
-/// Minimum instructions of a body with a polynomial, whose temporaries do not fit AVX2's registers in 64
-/// lanes.
+/// Minimum instructions of a body that is assumed to compute a polynomial. In 64 lanes, its temporaries do
+/// not fit into AVX2's registers.
 static constexpr int64_t kFunctionBody = 12;
 /// Minimum instructions of a body at which few lanes fill the registers; more lanes would also take long to
 /// compile.
 static constexpr int64_t kHeavyBody = 64;
-/// Parameters for several threads. Without reductions: lanes per thread (16 bytes of f32, or of bf16 and
-/// f16), and threads per block. With short rows: maximum threads per block that share several rows.
+/// Parameters for blocks of several threads. In kernels without reductions, a thread has kLanesOfThread lanes
+/// of f32, or kShortLanesOfThread lanes of bf16 or f16 (16 bytes), and a block has kLinearThreads threads. If
+/// a block processes several short rows at once, it has at most kNarrowThreads threads.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
                          kNarrowThreads = 256;
-/// Parameters for several threads with column sums. A maximum of threads per block leaves few threads idle. A
-/// minimum of rows per tile keeps partial sums small compared to the operands.
+/// Parameters for blocks of several threads that sum columns. With at most kColumnThreads threads per block,
+/// few threads are idle. With at least kMinRows rows per tile, partial sums are small compared to the
+/// operands.
 static constexpr int64_t kColumnThreads = 128, kMinRows = 4;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning)
@@ -72,7 +74,7 @@ int64_t RowsPlan::sumLanes(nn::ReduceOp reduce) const {
 
 // --- Choices ---
 
-/// The order in which columns are summed depends only on the numbers of rows and columns.
+/// Chooses tiles. The order in which columns are summed depends only on the numbers of rows and columns.
 void RowsPlan::chooseTiles() {
   sumsColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
     return isTileReduction(reduce) && facts.isAlongColumns(reduce);
@@ -165,8 +167,9 @@ bool RowsPlan::hasPadding() const {
   return noted && llvm::any_of(noted.asArrayRef(), [](int64_t elements) { return elements > 0; });
 }
 
-/// The order in which a row is reduced depends only on its length (ThreadTree), not on the ops that share its
-/// kernel. Without reductions, lanes divide unpadded rows, so that adjacent threads access adjacent elements.
+/// Chooses lanes and threads. The order in which a row is reduced depends only on its length (ThreadTree),
+/// not on the ops that share its kernel. Without reductions, lanes divide unpadded rows, so that adjacent
+/// threads access adjacent elements.
 void RowsPlan::chooseThreads() {
   lanes = linear ? linearLanes() : ThreadTree(facts.columns).lanes;
   while (linear && (!hasPadding() || columns < lanes) && columns % lanes != 0)
@@ -202,6 +205,7 @@ void RowsPlan::chooseRowsAtOnce() {
 
 // --- In-place results ---
 
+/// Whether the result may overwrite the input: each element of the input is read before it is overwritten.
 bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
   Value value = facts.yield().getValues()[result];
   if (isTileReduction(value))

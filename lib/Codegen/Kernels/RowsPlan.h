@@ -18,7 +18,7 @@ struct TileReduction {
   mutable nn::ReduceOp op;
   unsigned result;  ///< number of the kernel's result
   int64_t width;    ///< elements of the result: the columns, or 1
-  bool ofRows;      ///< whether one element per row is reduced
+  bool ofRows;      ///< whether the operand has one element per row
   bool direct;      ///< whether there is one row tile, which writes the result itself
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
@@ -46,7 +46,7 @@ public:
   RowFacts facts;
   RowStashes stashes;
   bool flat = false;
-  /// Whether threads share all steps of all rows, because each step is independent of the rest of its row.
+  /// Whether threads share all steps of all rows, because no step depends on the rest of its row.
   bool linear = false;
   int64_t rows, columns; ///< sizes of the loops
   int64_t rowsPerTile, grid;
@@ -54,8 +54,8 @@ public:
   int64_t columnTiles =
       1; ///< number of blocks that share the columns of a tile of rows; they have adjacent numbers
   int64_t rowBlock = 1; ///< number of rows that one column loop processes at once
-  /// Lanes of a step. With one thread, the last step of a row is masked; with several, each element after the
-  /// last whole vector is a step.
+  /// Lanes of a step, which processes one vector of columns. With one thread, the last step of a row is
+  /// masked; with several, each element after the last whole vector is a step.
   int64_t lanes;
   int64_t threads = 1;    ///< per block
   int64_t rowsAtOnce = 1; ///< number of rows that a block processes at once, each by some of its threads
@@ -90,13 +90,14 @@ public:
     return rowsAtOnce == 1 ? columns : llvm::alignTo(columns, kBlockArrayAlignment);
   }
 
-  /// Elements between rows of an input or a result.
+  /// Elements from one row of an input or a result to the next.
   int64_t inputRow(unsigned input) const { return columns + operandPadding(facts.kernel, input); }
   int64_t resultRow(unsigned result) const { return columns + resultPadding(facts.kernel, result); }
 
   /// Lanes of the tree in which a row is reduced.
   int64_t sumLanes(nn::ReduceOp reduce) const;
 
+  /// Returns pairs of an input and a result that may overwrite it.
   llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias() const;
 
 private:
