@@ -4,6 +4,7 @@
 #include "dialects/NN/Syntax.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace trainc;
@@ -217,6 +218,9 @@ LogicalResult RelativeBiasOp::verify() {
     return emitOpError("max_distance must be above the ")
            << int64_t(getBuckets()) / sides / 2 << " distances with buckets of their own, found "
            << int64_t(getMaxDistance());
+  if (constexpr int64_t kMaximum = std::numeric_limits<int32_t>::max(); int64_t(getMaxDistance()) > kMaximum)
+    return emitOpError("max_distance must be at most ")
+           << kMaximum << ", found " << int64_t(getMaxDistance());
   return success();
 }
 

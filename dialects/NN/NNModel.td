@@ -161,9 +161,9 @@ def NN_RelativeBiasOp : NN_LayerOp<"relative_bias"> {
     %y, %lse = nn.attention %q, %k, %v heads 8 scale 1 bias %bias
     ```
     The distance d of a key is the number of positions that it is before the query. With `causal`, later keys have d = 0, and c = buckets;
-    otherwise later keys have buckets of their own, the second half, for |d|, and c = buckets/2. A distance below c/2 has its own bucket. Bucket
-    c/2 + i begins at the distance (c/2) (max_distance/(c/2))^(i/(c/2)), and the last one has no end (Raffel et al. 2020, as
-    `relative_attention_num_buckets` and `relative_attention_max_distance` of Hugging Face's T5). Layers may share one bias.
+    otherwise later keys have buckets of their own, the second half, for |d|, and c = buckets/2. With e = c/2, rounded
+    down, a distance below e has its own bucket. Bucket e + i begins at the distance e (max_distance/e)^(i/(c - e)), and the last one has no end
+    (Raffel et al. 2020, as `relative_attention_num_buckets` and `relative_attention_max_distance` of Hugging Face's T5). Layers may share one bias.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$heads, I64Attr:$buckets, I64Attr:$max_distance, UnitAttr:$causal, OptionalAttr<NN_Init>:$init);
   let hasVerifier = 1;

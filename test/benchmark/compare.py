@@ -367,7 +367,7 @@ def find_tools(parser, arguments, tools):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
+    parser.add_argument("--python", default=sys.executable, help="a Python that has torch, numpy and, for smollm2, transformers")
     add_usual_arguments(parser)
     parser.add_argument("--only", choices=CASES, help="one of the models")
     parser.add_argument("--rounds", type=int, default=2)

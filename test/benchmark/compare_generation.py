@@ -40,6 +40,8 @@ def generate(arguments, files, prompt):
     compare.run([arguments.bin / "trainrun", plan, f"--init={model}", f"--tokenizer={model}", f"--generate={prompt}", "--temperature=0",
                  f"--max-tokens={arguments.tokens}", f"--generated={texts}", f"--threads={arguments.threads}"])  # fmt: skip
     found = json.loads(texts.read_text())
+    if len(found["tokens"]) < 2:
+        raise ProgramFailed(f"the text ended after {len(found['tokens'])} tokens")
     rate = (len(found["tokens"]) - 1) / found["seconds"]
     return {"text": found["text"], "tokens": len(found["tokens"]), "rate": rate, "prompt_tokens": len(found["prompt_tokens"]),
             "prompt_seconds": found["prompt_seconds"]}  # fmt: skip
@@ -50,6 +52,8 @@ def generate_by_peer(arguments, files, prompt):
         [arguments.python, HERE / "llama_cpp_peer.py", files[2], f"--prompt={prompt}", f"--tokens={arguments.tokens}",
          f"--context={arguments.context}", f"--threads={arguments.threads}"])  # fmt: skip
     found = json.loads(out.splitlines()[-1])
+    if found["tokens"] < 2:
+        raise ProgramFailed(f"llama.cpp's text ended after {found['tokens']} tokens")
     return found | {"rate": (found["tokens"] - 1) / found["seconds"]}
 
 

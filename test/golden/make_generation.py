@@ -21,10 +21,16 @@ TOKENS, POSITIONS = 64, 128
 
 
 def with_positions(config):
+    if config["model_type"] == "bloom":  # has no table of positions
+        return config
     key = "n_positions" if "n_positions" in config else "max_position_embeddings"
-    # transformers changes the factors of longrope while a text grows beyond this length; a plan has those of its length.
-    longrope = {"original_max_position_embeddings": 112} if "original_max_position_embeddings" in config else {}
-    return {**config, key: POSITIONS, **longrope}
+    # From this length on, transformers changes the factors of longrope and Ministral 3's queries; a plan has those of its length.
+    original = {"original_max_position_embeddings": 112}
+    if "original_max_position_embeddings" in config:
+        return {**config, key: POSITIONS, **original}
+    if config["model_type"] == "ministral3":
+        return {**config, key: POSITIONS, "rope_parameters": {**config["rope_parameters"], **original}}
+    return {**config, key: POSITIONS}
 
 
 def main():

@@ -13,8 +13,9 @@ bool isRowProduct(const Product &product);
 /// Returns the sizes of tiles of a product for which isRowProduct() holds.
 ProductSizes rowProductSizes(const Product &product);
 
-/// Builds the body of a kernel of such a product. Sums terms in the same order as other products of f32 or
-/// f16 numbers, so that a row has the same bits alone and among other rows.
+/// Builds the body of a kernel of such a product. Sums terms in the order of products by
+/// multiply-adds, so that a row of f32 or f16 numbers has the same bits alone and among rows that are
+/// computed so.
 void emitRowProduct(const Product &product, const TileGrid &grid, KernelFunction &function);
 
 } // namespace trainc::codegen

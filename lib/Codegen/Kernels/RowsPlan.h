@@ -42,6 +42,7 @@ struct RowsTuning {
 class RowsPlan {
 public:
   RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning);
+  RowsPlan(const RowsPlan &) = delete; // `stashes` refers to `facts`
 
   RowFacts facts;
   RowStashes stashes;

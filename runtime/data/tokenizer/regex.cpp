@@ -41,7 +41,7 @@ Regex::Regex(Handle<pcre2_real_code_8> code, std::string where, std::string show
       data_(pcre2_match_data_create_from_pattern(code_.get(), nullptr), pcre2_match_data_free),
       stack_(pcre2_jit_stack_create(kMinStack, kMaxStack, nullptr), pcre2_jit_stack_free),
       limits_(pcre2_match_context_create(nullptr), pcre2_match_context_free), where_(std::move(where)),
-      shown_(std::move(shown)) {
+      shown_(std::move(shown)), usesStart_(shown_.find("\\G") != std::string::npos) {
   pcre2_set_match_limit(limits_.get(), kMaxSteps);
   pcre2_set_heap_limit(limits_.get(), kMaxHeapKib);
   pcre2_jit_stack_assign(limits_.get(), nullptr, stack_.get());
@@ -124,7 +124,7 @@ Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Statu
     if (searched_.seconds > kMaxSeconds + kMaxSecondsPerByte * static_cast<double>(searched_.bytes))
       return fails(fmt::format("{:.0f} s for {} bytes", searched_.seconds, searched_.bytes));
     // The limit of steps counts anew from each character.
-    const bool isLast = kSpan >= text.size() - from;
+    const bool isLast = usesStart_ || kSpan >= text.size() - from;
     const int found = findWithin(text, from, isLast ? text.size() : from + kSpan - 1);
     if (found > 0) {
       const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data_.get());
@@ -147,6 +147,7 @@ bool Regex::matchesEmpty() const {
 }
 
 bool Regex::matches(std::string_view text) const {
+  searched_.bytes += text.size();
   Match match{};
   Status status;
   return find(text, 0, match, status) == Found::kMatch;

@@ -68,6 +68,7 @@ private:
   Handle<pcre2_real_match_context_8> limits_;
   std::string where_;
   std::string shown_;
+  bool usesStart_; ///< whether the pattern has `\G`, the start of the search
   mutable Searched searched_;
   /// Variant for texts with new characters (oniguruma.h); null if identical.
   std::unique_ptr<Regex> forNewCharacters_;

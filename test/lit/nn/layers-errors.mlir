@@ -161,6 +161,13 @@ nn.model @m(%x: tensor<?x?xi32>) {
 
 // -----
 
+nn.model @m(%x: tensor<?x?xi32>) {
+  // expected-error @below {{max_distance must be at most 2147483647, found 1000000000000}}
+  %y = nn.relative_bias "b" heads 2 buckets 32 max_distance 1000000000000
+}
+
+// -----
+
 nn.model @m(%x: tensor<?xf32>) {
   // expected-error @below {{needs a name, e.g. nn.loss "loss" %nll}}
   nn.loss "" %x

@@ -179,6 +179,14 @@ TEST(ByteAlphabet, IsGpt2s) {
   EXPECT_EQ(bytesOfToken("\u0144"), std::nullopt);
 }
 
+/// A long text is searched in parts, and the search has one beginning.
+TEST(Regex, TheStartOfASearchDoesNotMove) {
+  const auto regex = Regex::compileOniguruma("t.json: Split", R"(\Gb)");
+  ASSERT_OK(regex);
+  EXPECT_TRUE(regex->matches("b"));
+  EXPECT_FALSE(regex->matches(std::string(16, 'a') + "b"));
+}
+
 TEST(AddedTokens, LeftmostThenLongest) {
   const AddedTokens tokens({{"<a", 1},
                             {"<ab>", 2},
