@@ -218,9 +218,10 @@ LogicalResult RelativeBiasOp::verify() {
     return emitOpError("max_distance must be above the ")
            << int64_t(getBuckets()) / sides / 2 << " distances with buckets of their own, found "
            << int64_t(getMaxDistance());
-  if (constexpr int64_t kMaximum = std::numeric_limits<int32_t>::max(); int64_t(getMaxDistance()) > kMaximum)
+  if (constexpr int64_t kMaxDistance = std::numeric_limits<int32_t>::max();
+      int64_t(getMaxDistance()) > kMaxDistance)
     return emitOpError("max_distance must be at most ")
-           << kMaximum << ", found " << int64_t(getMaxDistance());
+           << kMaxDistance << ", found " << int64_t(getMaxDistance());
   return success();
 }
 

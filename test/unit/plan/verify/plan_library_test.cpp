@@ -70,7 +70,7 @@ const LibraryRule kLibraryRules[] = {
     {"activation", [](auto &b) { product(b, kUp).activation = fb::Activation(9); },
      "unknown activation 9 or side sum 0"},
     {"sideSum", [](auto &b) { product(b, kWeight).side_sum = fb::SideSum::Result; },
-     "found side sum result with activation none of 1 matrices"},
+     "found side sum result with activation none and 1 matrices"},
     {"sideSumWithoutOperand", [](auto &b) { product(b, kWeight).side.reset(); },
      "operand side: expected one, found none"},
     {"workspace", [](auto &b) { product(b, kDown).workspace_bytes += 1; },
