@@ -193,7 +193,7 @@ class DropoutTest(ImportTestCase):
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks, with recomputation, within a memory limit and on emulated GPUs, and nearly so in bf16."""
 
-    FAMILIES = ["bert_tokens", "bloom", "gemma3", "modernbert", "vit"]
+    FAMILIES = ["gemma3", "modernbert", "vit"]
     ON_GPUS = ["vit"]
     if "TRAINC_ALL_COMBINATIONS" in os.environ:  # test/run.sh matrix
         FAMILIES = sorted(path.stem for path in (GOLDEN / "import").glob("*.json"))

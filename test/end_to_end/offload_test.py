@@ -348,8 +348,8 @@ class FailingDiskTest(RunTest):
 
     def check_faults(self, *options):
         """Fails transfers of a load, a step and a checkpoint in turn, until there is no further one: `test/run.sh matrix` each, other runs each
-        seventh."""
-        stride = 1 if os.environ.get("TRAINC_ALL_COMBINATIONS") else 7
+        thirteenth."""
+        stride = 1 if os.environ.get("TRAINC_ALL_COMBINATIONS") else 13
         self.plan("off", *options, "--offload-group=1MiB")
         self.train("off", "whole", steps=2)
         self.train("off", "run", steps=1)

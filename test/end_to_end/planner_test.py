@@ -12,7 +12,7 @@ from harness import TRAINC
 
 EXAMPLE = harness.ROOT / "examples/gpt/small.mlir"
 ALL = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))  # test/run.sh matrix
-STEP = (200 if ALL else 300) << 10  # bytes from limit to limit
+STEP = (200 if ALL else 450) << 10  # bytes from limit to limit
 TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
 
