@@ -198,9 +198,6 @@ std::optional<Llama3Rule> llama3RuleOf(const GgufFile &file, const Json &config)
   return isEqual ? std::optional(rule) : std::nullopt;
 }
 
-/// Returns the shortest decimal number that rounds to `number`.
-Json shortestOf(float number) { return jsonOf(GgufValue(number)); }
-
 /// Returns the scaling of rotary frequencies by tensors of the file, with Hugging Face's keys: Llama 3.1's
 /// rule, or Phi-3's factors for short and long texts. Null if the file has no such tensors, or ones of an
 /// unknown rule.
@@ -221,7 +218,7 @@ Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const
   Json scaling = {{"type", "longrope"}, {"attention_factor", attention}};
   for (const auto &[key, factors] : {std::pair("short_factor", &shorter), std::pair("long_factor", &longer)})
     for (const float factor : *factors)
-      scaling[key].push_back(shortestOf(factor));
+      scaling[key].push_back(jsonOf(GgufValue(factor)));
   return scaling;
 }
 

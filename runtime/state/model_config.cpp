@@ -86,6 +86,16 @@ Json neutralValues() {
 
 // --- Values ---
 
+/// Adds the types of `count` layers to a config without them. `isFull(i)` says whether layer `i` has no
+/// window.
+template <typename IsFull> void listLayerTypes(Json &config, uint64_t count, IsFull isFull) {
+  constexpr uint64_t kMaxLayers = 4096;
+  if (config.contains("layer_types"))
+    return;
+  for (uint64_t layer = 0; layer < std::min(count, kMaxLayers); ++layer)
+    config["layer_types"].push_back(isFull(layer) ? "full_attention" : "sliding_attention");
+}
+
 /// Rewrites a config of ModernBERT: a list of the layers' types replaces the period of global attention, and
 /// one rotary base for each type replaces the rotary object of the type.
 void normalizeModernBert(Json &config) {
@@ -93,12 +103,8 @@ void normalizeModernBert(Json &config) {
     const Json value = config.value(key, Json());
     return value.is_number_unsigned() && value != 0 ? value.get<uint64_t>() : 1;
   };
-  constexpr uint64_t kMaxLayers = 4096;
-  const uint64_t layers = std::min(numberOf("num_hidden_layers"), kMaxLayers);
   const uint64_t period = numberOf("global_attn_every_n_layers");
-  if (!config.contains("layer_types"))
-    for (uint64_t layer = 0; layer < layers; ++layer)
-      config["layer_types"].push_back(layer % period == 0 ? "full_attention" : "sliding_attention");
+  listLayerTypes(config, numberOf("num_hidden_layers"), [&](uint64_t layer) { return layer % period == 0; });
   config.erase("global_attn_every_n_layers");
   Json rope = config.value("rope_parameters", Json());
   for (const auto &[type, key] : {std::pair("full_attention", "global_rope_theta"),
@@ -118,14 +124,12 @@ void normalizeModernBert(Json &config) {
 
 /// Gives a config of Qwen a list of layers' types in place of the number of the first layer with a window.
 void normalizeQwenWindows(Json &config) {
-  constexpr uint64_t kMaxLayers = 4096;
   const Json first = config.value("max_window_layers", Json()),
              count = config.value("num_hidden_layers", Json());
-  if (config.value("use_sliding_window", Json()) != true || config.contains("layer_types") ||
-      !first.is_number_unsigned() || !count.is_number_unsigned())
-    return;
-  for (uint64_t layer = 0; layer < std::min(count.get<uint64_t>(), kMaxLayers); ++layer)
-    config["layer_types"].push_back(layer < first.get<uint64_t>() ? "full_attention" : "sliding_attention");
+  if (config.value("use_sliding_window", Json()) == true && first.is_number_unsigned() &&
+      count.is_number_unsigned())
+    listLayerTypes(config, count.get<uint64_t>(),
+                   [&](uint64_t layer) { return layer < first.get<uint64_t>(); });
 }
 
 /// Returns a config in one form, whichever form it was written in: rotary keys as before transformers 5, the
