@@ -56,15 +56,15 @@ TEST(MatrixUnit, TilesStayInRegisters) {
 }
 
 /// Sums of even and of odd terms are apart. One after the other, as on other levels, 2^24 would swallow a
-/// one.
+/// one. (A product of one row does not use the unit.)
 TEST(MatrixUnit, AddsEvenAndOddTermsApart) {
   if (!CompiledOp::levelRunsHere(kUnitLevel))
     GTEST_SKIP() << "this CPU has no AVX-512";
-  const CompiledOp op(product(1, 1, 4));
+  const CompiledOp op(product(2, 1, 4));
   ASSERT_TRUE(op);
-  const std::vector<float> a = {0x1p24F, 1, -0x1p24F, 1}, b(4, 1.0F);
-  EXPECT_THAT(productOf(op, kUnitLevel, a, b, 1), ElementsAre(2));
-  EXPECT_THAT(productOf(op, "x86-64-v4", a, b, 1), ElementsAre(1));
+  const std::vector<float> a = {0x1p24F, 1, -0x1p24F, 1, 1, 2, 3, 4}, b(4, 1.0F);
+  EXPECT_THAT(productOf(op, kUnitLevel, a, b, 2), ElementsAre(2, 10));
+  EXPECT_THAT(productOf(op, "x86-64-v4", a, b, 2), ElementsAre(1, 10));
 }
 
 /// If f32 products use the matrix unit, bf16 products have the bits of the unit's own level.
