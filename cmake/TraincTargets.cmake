@@ -105,6 +105,10 @@ function(trainc_unit_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE trainc_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE -fPIC) # as the precompiled headers were
+  # Alone, a test takes hardly longer to compile than among others, and then compile_alone.sh need not compile it.
+  if(NOT TRAINC_SANITIZE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(name MATCHES "^(base|plan|runtime)_")
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM trainc_test_pch)

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
 # Checks that each source compiles by itself, which a build of several sources in one does not show: a forgotten include, a name of a
-# neighbour. Makes no code. Without arguments all sources but those that begin a file of the release build (build/), which it has compiled so;
+# neighbour. Makes no code. Without arguments all sources but those that the release build (build/) has compiled so;
 # `--changed`, files and folders: see sources.sh.
 set -euo pipefail
 . "$(dirname "$0")/sources.sh"
 if [ $# -eq 0 ]; then
-  # The first source of CMake's files of several is compiled after the precompiled header alone.
+  # A source that the build compiles alone, and the first of CMake's files of several, come after the precompiled header alone.
   compiled=$(python3 - <<'END'
-import os, pathlib, re
-for unity in pathlib.Path("build").glob("**/Unity/unity_*.cxx"):
-    if unity.parts[1] in ("sources", "asan", "ubsan", "tsan", "debug", "runtime-only"):
-        continue
-    source = re.search(r'#include "(.*)"', unity.read_text())[1]
-    made = unity.with_name(unity.name + ".o")
-    if made.exists() and made.stat().st_mtime > os.path.getmtime(source):
+import json, os, re
+for entry in json.load(open("build/compile_commands.json")):
+    file, made = entry["file"], os.path.join(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
+    source = re.search(r'#include "(.*)"', open(file).read())[1] if "/Unity/unity_" in file else file
+    if os.path.exists(made) and os.path.getmtime(made) > os.path.getmtime(source):
         print(os.path.relpath(source))
 END
   )

@@ -2,10 +2,8 @@
 
 import itertools
 import json
-import os
 import re
 import sys
-import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,7 +30,6 @@ for _ in range(layers):
 print(json.dumps({{"parameters": layers * 1000, "step_seconds": 2.0, "disk_bytes": 0, "losses": [6.0, 5.0],
                   "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}}))
 """
-ALL = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))
 NUMBER = r"([\d.]+)"
 
 
@@ -71,7 +68,7 @@ class BenchmarkTest(harness.EndToEndTest):
             found = compare.roofline({"matrix products": dict(part), "attention": dict(part), "kernels": dict(part)}, peak, precision)
             self.assertEqual((found["products"]["of_machine"], found["attention"]["of_machine"]), (share, 0.5))
 
-    @unittest.skipUnless(ALL, "test/run.sh matrix runs it")
+    @harness.in_matrix
     def test_a_build_beside_itself(self):
         out, _ = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "compare_builds.py", Path(TRAINC).parent, Path(TRAINC).parent,
                                   "--only", "small-2", "--rounds", "1", "--json", "figures.json", timeout=300)
@@ -123,7 +120,7 @@ class BenchmarkTest(harness.EndToEndTest):
             self.assertAlmostEqual(found[name][0], cost)
             self.assertAlmostEqual(found[name][1], most)
 
-    @unittest.skipUnless(ALL, "test/run.sh matrix runs it")
+    @harness.in_matrix
     def test_ranks_beside_one(self):
         Path("python").write_text("#!/bin/sh\nexit 1\n")  # one without torch
         Path("python").chmod(0o755)

@@ -6,7 +6,6 @@ With TRAINC_ALL_COMBINATIONS=1 (test/run.sh matrix) every model is trained in ev
 import itertools
 import json
 import math
-import os
 import re
 from pathlib import Path
 
@@ -20,7 +19,7 @@ MODELS = ("mlp", "gpt", "llama")
 BOUNDS = {"fp32": 2e-5, "bf16": 2e-2, "fp16": 4e-3}
 # Factors have 4 or 3 significant bits.
 FP8_BOUND = 1e-2
-ALL = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))
+ALL = harness.ALL_COMBINATIONS
 STEPS = 3 if ALL else 2  # the second step is the first that reads states which a step on the GPU has written
 
 
@@ -145,13 +144,14 @@ class CudaModelsTest(harness.EndToEndTest):
                 self.assert_same_folder(runs[0][1], folder)
         return runs[0][0]
 
+    @harness.in_matrix
     def test_any_number_of_ranks(self):
         ranks = "--reproducible=ranks"
         for model, precision in (("mlp", "fp32"), ("gpt", "bf16")):
             tree = [ranks, f"--precision={precision}"]
             plans = [(1, "--accumulate=4", *tree), (2, "--accumulate=2", *tree), (4, "--zero-stage=3", *tree),
                      (4, *tree), (4, "--zero-stage=2", "--hybrid-shard=2", *tree)]
-            self.assert_same_bits(model, *(plans if ALL or model == "mlp" else plans[:3]))
+            self.assert_same_bits(model, *plans)
         self.assert_same_bits("mlp", (3, "--accumulate=2", ranks), (6, "--zero-stage=3", ranks))
 
     def test_any_number_of_ranks_is_what_cpus_promise(self):
@@ -159,15 +159,15 @@ class CudaModelsTest(harness.EndToEndTest):
         self.check("mlp", *tree, "--zero-stage=3", ranks=4)
         self.check("mlp", *tree, "--accumulate=2", ranks=3)
 
+    @harness.in_matrix
     def test_groups_that_sum_in_bf16(self):
         """A group's sums stay f32, so stages have the same bits. Without groups NCCL rounds after each rank."""
         low = ["--precision=bf16", "--reduce-type=bf16"]
         groups = ["--hybrid-shard=2", *low]
-        sums = self.assert_same_bits("gpt", *((4, f"--zero-stage={stage}", *groups) for stage in ((1, 2, 3) if ALL else (1, 3))))
+        sums = self.assert_same_bits("gpt", *((4, f"--zero-stage={stage}", *groups) for stage in (1, 2, 3)))
         flat = self.assert_same_bits("gpt", (4, "--zero-stage=2", *low))
         self.assertLess(relative_error(sums, flat), 4e-3)
-        if ALL:
-            self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
+        self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
 
     def calls_of_attention(self):
         """Whether the last plan calls a library for attention, and for its gradient."""

@@ -105,6 +105,11 @@ def edited(text, *edits):
     return text
 
 
+# Marks a test that takes long and whose neighbours find the same faults: `test/run.sh matrix` runs it.
+ALL_COMBINATIONS = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))
+in_matrix = unittest.skipUnless(ALL_COMBINATIONS, "test/run.sh matrix runs it")
+
+
 class EndToEndTest(unittest.TestCase):
     """Each test runs in a temporary folder of its own."""
 

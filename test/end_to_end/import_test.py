@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import re
 import shutil
 import struct
@@ -195,7 +194,7 @@ class StrategiesTest(ImportTestCase):
 
     FAMILIES = ["gemma3", "modernbert", "vit"]
     ON_GPUS = ["vit"]
-    if "TRAINC_ALL_COMBINATIONS" in os.environ:  # test/run.sh matrix
+    if harness.ALL_COMBINATIONS:  # test/run.sh matrix
         FAMILIES = sorted(path.stem for path in (GOLDEN / "import").glob("*.json"))
         # Each kind: a classifier of images, encoders with learned positions and with windows, and decoders with ALiBi, windows and soft caps,
         # learned positions, packed heads, scaled rotary positions, and a classifier on the last token.

@@ -18,7 +18,6 @@ from pathlib import Path
 import harness
 import small_gpt
 
-ALL_COMBINATIONS = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))
 SAMPLES = 8
 CUT_TOLERANCE = 1e-6  # of losses and norms of gradients: sums of micro-batches round at other places
 STEPS = 3  # the losses of the later ones depend on all states
@@ -128,7 +127,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
 
     def test_every_combination(self):
         plain = [two_ranks(stage, precision) for stage, precision in itertools.product(STAGES, PRECISIONS)]
-        combinations = ALL if ALL_COMBINATIONS else covering(ALL, plain)
+        combinations = ALL if harness.ALL_COMBINATIONS else covering(ALL, plain)
         found = self.check_all(combinations)
         self.check_losses({combination: losses for combination, (_, losses) in found.items()})
         self.check_bytes({combination: kinds for combination, (kinds, _) in found.items()})
@@ -165,7 +164,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
             self.assertLess(half["activations"], full["activations"], low)
 
     def test_library_calls(self):
-        pairs = itertools.product(STAGES, PRECISIONS) if ALL_COMBINATIONS else zip(STAGES, itertools.cycle(PRECISIONS))
+        pairs = itertools.product(STAGES, PRECISIONS) if harness.ALL_COMBINATIONS else zip(STAGES, itertools.cycle(PRECISIONS))
         self.check_all([two_ranks(stage, precision, "selective", accumulate=2) for stage, precision in pairs], "--library-calls=all")
 
     def test_states_in_the_memory_of_the_host(self):

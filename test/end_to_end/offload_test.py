@@ -349,7 +349,7 @@ class FailingDiskTest(RunTest):
     def check_faults(self, *options):
         """Fails transfers of a load, a step and a checkpoint in turn, until there is no further one: `test/run.sh matrix` each, other runs each
         thirteenth."""
-        stride = 1 if os.environ.get("TRAINC_ALL_COMBINATIONS") else 13
+        stride = 1 if harness.ALL_COMBINATIONS else 13
         self.plan("off", *options, "--offload-group=1MiB")
         self.train("off", "whole", steps=2)
         self.train("off", "run", steps=1)

@@ -11,8 +11,7 @@ import small_gpt
 from harness import TRAINC
 
 EXAMPLE = harness.ROOT / "examples/gpt/small.mlir"
-ALL = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))  # test/run.sh matrix
-STEP = (200 if ALL else 450) << 10  # bytes from limit to limit
+STEP = (200 if harness.ALL_COMBINATIONS else 450) << 10  # bytes from limit to limit
 TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
 
@@ -137,6 +136,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(all("zero_stage" not in strategy["settings"] for strategy in one))
         self.assertEqual([strategy["settings"]["activation_checkpointing"] for strategy in one], 4 * ["none", "selective", "full"])
 
+    @harness.in_matrix
     def test_a_stage_that_offloads_at_a_lower_price(self):
         """Stage 1 takes more seconds and bytes than stage 2 with all in memory, and fewer seconds with the optimizer on disk."""
         options = ["--ranks=2", "--micro-batch=1", "--accumulate=8", "--activation-checkpointing=none"]
@@ -263,11 +263,11 @@ class PlannerTest(harness.EndToEndTest):
         chosen = re.search("^took (.*?): ", err, re.MULTILINE)
         return re.sub(r"train\.settings = .*", "", text), chosen[1].split() if chosen else []
 
+    @harness.in_matrix
     def test_the_plan_is_the_one_that_the_chosen_options_give(self):
         """Evaluated strategies are planned from copies of the program, and copies have other lists of uses."""
         gpu = ["--target=cuda", "--gpu-levels=none", "--precision=bf16"]
-        more = (["--memory-limit=62MiB"], ["--memory-limit=54MiB", "--ranks=2"]) if ALL else ()
-        for given in (*more, ["--memory-limit=54MiB"], ["--memory-limit=49MiB", "--ranks=4"],
+        for given in (["--memory-limit=62MiB"], ["--memory-limit=54MiB", "--ranks=2"], ["--memory-limit=54MiB"], ["--memory-limit=49MiB", "--ranks=4"],
                       ["--memory-limit=80MiB", "--activation-checkpointing=budget", "--offload=none", "--micro-batch=8"], ["--memory-limit=57MiB", "--reserve-memory=1MiB", *gpu]):  # fmt: skip
             with self.subTest(given=given):
                 others = [option for option in given if option != "--activation-checkpointing=budget" and not option.startswith("--memory-limit")]
@@ -292,10 +292,12 @@ class PlannerTest(harness.EndToEndTest):
         self.assertLessEqual(taken["predicted_step_seconds"], min(given.values()))
         self.assertLess(tried, 14)
 
+    @harness.in_matrix
     def test_a_smaller_limit_takes_more_time_where_all_states_are_offloaded(self):
-        seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in ((50, 49, 48) if ALL else (50, 48))]
+        seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]
         self.assertEqual(seconds, sorted(seconds))
 
+    @harness.in_matrix
     def test_states_whose_update_does_not_fit_do_not_go_alone(self):
         """The weights fetched by GPT-2's update do not fit beside parameters and gradients; no setting other than `optimizer` helps."""
         gpt2 = [harness.ROOT / "examples/gpt/gpt.mlir", "--cpu=native", "--memory-limit=1GiB"]
@@ -355,6 +357,7 @@ class PlannerTest(harness.EndToEndTest):
 
     # --- --host-memory ---
 
+    @harness.in_matrix
     def test_what_a_host_gives_bounds_what_goes_out(self):
         gpu = ["--target=cuda", "--gpu-levels=none", "--ranks=2", "--accumulate=1", "--zero-stage=0"]
         strategies = self.estimate(*gpu)["strategies"]
@@ -428,6 +431,7 @@ class PlannerTest(harness.EndToEndTest):
         _, err = self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--memory-limit=4000000TiB", "--largest-batch", "--offload=none")
         self.assertEqual(err.count(" more than the 1048576 samples that --micro-batch allows may fit\n"), 3)
 
+    @harness.in_matrix
     def test_a_host_bounds_the_largest_batch(self):
         """GPU memory suffices for any batch, so a search that considers only the GPU does not terminate."""
         gpu = ["--target=cuda", "--gpu-levels=none", "--offload=activations", "--memory-limit=4000000TiB"]
@@ -479,6 +483,7 @@ class PlannerTest(harness.EndToEndTest):
             memory = json.loads(Path("report.json").read_text())["memory"]
             self.assertLessEqual(memory["peak"] + memory["unplanned"], limit)
 
+    @harness.in_matrix
     def test_a_last_level_that_is_the_fastest_and_misses_by_a_byte(self):
         """If activations are copied, the most recomputation may take the least time. The level before it takes less memory, and is slower."""
         Path("deep.mlir").write_text(harness.edited(EXAMPLE.read_text(), ("times 4", "times 48"), ("n_layer = 4", "n_layer = 48")))
