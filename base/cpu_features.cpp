@@ -69,6 +69,12 @@ std::vector<std::string> missingFeatures(std::string_view level, const std::vect
   return missing;
 }
 
+int speedRank(std::string_view level) {
+  if (level == "x86-64-v4-bf16" && __builtin_cpu_is("intel"))
+    return -1;
+  return static_cast<int>(std::ranges::find(kCpuLevels, level) - kCpuLevels.begin());
+}
+
 std::string_view levelOfThisCpu() {
   for (const std::string_view level : {"x86-64-v4", "x86-64-v3"})
     if (missingFeatures(level, {}).empty())

@@ -30,11 +30,12 @@ const std::vector<Level> &trainc::codegen::allLevels(Fp32Products products) {
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
 }
 
-/// Returns the highest level of this machine, as `trainrun` would choose; null if it has none.
+/// Returns the fastest level of this machine, as `trainrun` would choose; null if it has none.
 static const Level *nativeLevel(Fp32Products products) {
   const Level *best = nullptr;
   for (const Level &level : allLevels(products))
-    if (missingFeatures(level.name, {level.features.begin(), level.features.end()}).empty())
+    if (missingFeatures(level.name, {level.features.begin(), level.features.end()}).empty() &&
+        (!best || speedRank(level.name) > speedRank(best->name)))
       best = &level;
   return best;
 }

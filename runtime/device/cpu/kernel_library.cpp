@@ -51,15 +51,12 @@ Status refuse(const Objects &objects, const std::vector<std::string> &refusals, 
 /// Features whose bf16 products give other bits than those of the other levels.
 constexpr std::string_view kOwnArithmetic[] = {"avx512_bf16", "amx_bf16"};
 
-/// Whether the first level is higher.
+/// Whether the first object is faster on this CPU.
 bool isBetter(const fb::Object &one, const fb::Object &other) {
-  auto place = [](const fb::Object &object) {
-    return std::ranges::find(kCpuLevels, object.level()->string_view());
-  };
-  return place(one) > place(other);
+  return speedRank(one.level()->string_view()) > speedRank(other.level()->string_view());
 }
 
-/// The object of the highest level whose features are all present.
+/// The object of the fastest level whose features are all present.
 Result<const fb::Object *> chooseObject(const Objects &objects, bool isForCpu) {
   const fb::Object *best = nullptr;
   std::vector<std::string> refusals;

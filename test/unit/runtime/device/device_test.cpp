@@ -209,7 +209,8 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
   CpuDevice device(1);
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
   const bool v4 = missingFeatures("x86-64-v4", {}).empty(),
-             bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty(),
+             bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty() &&
+                    speedRank("x86-64-v4-bf16") > speedRank("x86-64-v4"),
              amx = missingFeatures("x86-64-v4-amx", {"amx_tile", "amx_bf16"}).empty();
   EXPECT_EQ(device.description(), amx    ? "cpu (x86-64-v4-amx, 1 thread)"
                                   : bf16 ? "cpu (x86-64-v4-bf16, 1 thread)"
