@@ -168,8 +168,7 @@ Decoder readBloom(Config &config) {
   decoder.width = config.size(config.has("n_embed") ? "n_embed" : "hidden_size", 64);
   if (config.has("n_embed"))
     config.ignore({"hidden_size"}); // n_embed is the older name, and counts
-  config.ignore({"seq_length", "n_inner", "offset_alibi", "attention_softmax_in_fp32", "bias_dropout_fusion",
-                 "masked_softmax_fusion", "unk_token_id", "skip_bias_add", "skip_bias_add_qkv"});
+  config.ignore({"seq_length", "n_inner"});
   decoder.maxPositions = 2048; // any number; ALiBi has no table
   decoder.initialRange = config.number("initializer_range");
   decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon")};
