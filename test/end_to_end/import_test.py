@@ -643,6 +643,10 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.trainc("import", "config.json", "-o", "model.mlir")
         self.assertIn("<window = 4096, theta = 500000>", Path("model.mlir").read_text())
 
+    def test_odd_heads(self):
+        self.refused({"model_type": "gemma3_text", "head_dim": 7}, "heads have 7 numbers, of which rotary positions turn pairs; expected an even number")
+        self.refused({"model_type": "llama", "hidden_size": 60, "num_attention_heads": 4}, "heads have 15 numbers, of which rotary positions turn pairs")
+
     def test_bloom(self):
         pieces = {"model_type": "bloom", "slow_but_exact": True}
         self.refused({**pieces, "pretraining_tp": 4}, "'slow_but_exact' is true: sums in pieces, without biases, are not supported; expected false")
