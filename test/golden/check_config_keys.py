@@ -172,6 +172,11 @@ def check(name, compares_losses):
     config = MODELS[name]
     model_class = getattr(transformers, config["architectures"][0])
     faults, seen, counts = [], set(), {"rejected": 0, "carried": 0, "without effect": 0}
+
+    def tell(fault):
+        faults.append(fault)
+        print(fault, flush=True)
+
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         base, base_shapes = numbers_of(name, config)
@@ -188,19 +193,19 @@ def check(name, compares_losses):
             differs = shapes != base_shapes or any(abs(one - other) > 1e-9 * abs(other) for one, other in list(zip(numbers, base))[:compared])
             counts["without effect" if is_same else "carried"] += 1
             if is_same and differs:
-                faults.append(f"{name}: {what}: trainc import ignores it, and transformers computes {numbers} instead of {base}")
+                tell(f"{name}: {what}: trainc import ignores it, and transformers computes {numbers} instead of {base}")
             elif not is_same and not differs and not TOLD.search(what):
-                faults.append(f"{name}: {what}: trainc import changes the text, and transformers computes the same")
+                tell(f"{name}: {what}: trainc import changes the text, and transformers computes the same")
             elif not is_same and compares_losses and "dropout" not in found and computation(found) not in seen:
                 seen.add(computation(found))
                 with tempfile.TemporaryDirectory() as run:
                     try:
                         loss = trained_loss(name, edited, shapes, found, Path(run))
                     except Rejected as rejected:
-                        faults.append(f"{name}: {what}: trainc import accepts it, and trainc or trainrun rejects the text: {rejected}")
+                        tell(f"{name}: {what}: trainc import accepts it, and trainc or trainrun rejects the text: {rejected}")
                         continue
                 if abs(loss - numbers[0]) > 2e-6 * abs(numbers[0]):
-                    faults.append(f"{name}: {what}: trainrun's loss is {loss}, transformers' {numbers[0]}")
+                    tell(f"{name}: {what}: trainrun's loss is {loss}, transformers' {numbers[0]}")
     print(f"{name}: {', '.join(f'{count} {what}' for what, count in counts.items())}, {len(faults)} faults", flush=True)
     return faults
 
@@ -210,7 +215,6 @@ def main():
     transformers.logging.set_verbosity_error()
     names = [name for name in sys.argv[1:] if name != "--losses"] or list(MODELS)
     faults = [fault for name in names for fault in check(name, "--losses" in sys.argv)]
-    print("\n".join(faults))
     sys.exit(bool(faults))
 
 
