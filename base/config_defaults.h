@@ -11,8 +11,9 @@ namespace trainc {
 /// that a class has only on request, is missing.
 nlohmann::json classDefaults(std::string_view modelType);
 
-/// Returns `config`, an object, with the class's defaults for the keys that it lacks. A null stays: it may
-/// mean that the model has no such thing (a window), or that the value follows from others (key heads).
+/// Returns `config`, an object whose keys have the class's names (config_forms.h), with the class's defaults
+/// for the keys that it lacks. A null stays: it may mean that the model has no such thing (a window), or that
+/// the value follows from others (key heads).
 nlohmann::json withClassDefaults(nlohmann::json config, std::string_view modelType);
 
 } // namespace trainc

@@ -14,7 +14,8 @@ inline constexpr std::string_view kKeysWithoutMath[] = {
     // Types of numbers, and how a library computes.
     "dtype", "torch_dtype", "torchscript", "use_bfloat16", "use_cache", "pretraining_tp",
     "gradient_checkpointing", "chunk_size_feed_forward", "attn_implementation", "reorder_and_upcast_attn",
-    "tf_legacy_loss", "cache_implementation",
+    "tf_legacy_loss", "cache_implementation", "attention_softmax_in_fp32", "bias_dropout_fusion",
+    "masked_softmax_fusion", "skip_bias_add", "skip_bias_add_qkv", "offset_alibi",
     // Output of a library.
     "return_dict", "output_attentions", "output_hidden_states", "output_past", "output_router_logits",
     "output_scores", "id2label", "label2id", "num_labels", "problem_type", "summary_*",

@@ -125,9 +125,9 @@ bool nn::isHeldBy(Type element, double number) {
     return value.isFinite() || !wasFinite;
   }
   unsigned width = element.getIntOrFloatBitWidth();
-  double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
-         beyond = std::ldexp(1, std::max(1, int(width) - 1));
-  return number >= least && number < beyond && number == std::floor(number);
+  double minimum = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
+         end = std::ldexp(1, std::max(1, int(width) - 1));
+  return number >= minimum && number < end && number == std::floor(number);
 }
 
 double nn::largestNumber(FloatType type) {

@@ -267,9 +267,9 @@ FailureOr<SmallVector<Value>> RelativeBiasOp::expand(OpBuilder &builder, ValueRa
   if (!table)
     return failure();
   TensorBuilder b(builder, getLoc());
-  Value places =
+  Value indices =
       b.create<IotaOp>(0, RankedTensorType::get({2 * length - 1}, builder.getI32Type())).getResult();
-  Value distances = b.sub(places, b.constantLike(places, double(length - 1)));
+  Value distances = b.sub(indices, b.constantLike(indices, double(length - 1)));
   Value rows = b.create<GatherOp>(table, bucketsOf(b, distances, *this)).getResult();
   return SmallVector<Value>{b.transpose(rows, {1, 0})};
 }

@@ -163,6 +163,10 @@ static Rope readRopeIn(Config &config, const std::string &scope, const RopeKeys 
   const std::string shareKey = keyOf("partial_rotary_factor", keys.share);
   if (!config.hasDefault(keys.share)) {
     config.require(shareKey, 1.0, "this family rotates whole heads");
+    if (keys.headWidth % 2 != 0)
+      config.fail(
+          fmt::format("heads have {} numbers, of which rotary positions turn pairs; expected an even number",
+                      keys.headWidth));
     return rope;
   }
   const double share = config.number(shareKey);

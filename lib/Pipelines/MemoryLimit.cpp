@@ -114,9 +114,10 @@ std::string bytesByKind(const BytesByKind &memory) {
 static std::string whyBatchStays(plan::TrainingOp training, const MemoryLimit &given) {
   if (training.getMicroBatch() == 1 || given.combinedSamples.empty())
     return "";
-  return llvm::formatv("a smaller --micro-batch keeps fewer activations, and makes another loss, which "
-                       "combines the samples of a micro-batch ({0}), so that it stays at {1}",
-                       given.combinedSamples, training.getMicroBatch());
+  return llvm::formatv(
+      "--micro-batch stays at {0}, because the loss combines the samples of a micro-batch ({1}): "
+      "a smaller one keeps fewer activations, but changes the loss",
+      training.getMicroBatch(), given.combinedSamples);
 }
 
 /// Returns advice that reduces memory proportional to the batch.
@@ -225,12 +226,12 @@ static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
 static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
   const std::string others = moreOfTheHost(limit) + advice(training, memory, limit);
   return llvm::formatv(
-      "{0}: {1} for itself ({2}) and {3}{4}; the memory limit allows {5} ({6} bytes); it fits into "
+      "{0}: {1} for its buffers ({2}) and {3}{4}; the memory limit is {5} ({6} bytes); the plan fits into "
       "--memory-limit={7}{8}{9}",
       formatNeededBytes(uint64_t(memory.needed())), formatBytes(uint64_t(memory.limited())),
       bytesByKind(memory), formatBytes(uint64_t(memory.unplanned)),
       memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
-                       : " for the process around it",
+                       : " for the rest of the process",
       formatBytes(uint64_t(limit.bytes)), limit.bytes, sizeOfAtLeast(uint64_t(memory.needed())),
       others.empty() ? "" : "; or: ", others);
 }

@@ -40,10 +40,11 @@ public:
     TRAINC_RETURN_IF_ERROR(range_.sum_kernel() ? kernelSum(*range_.sum_kernel()) : otherSum());
     if (!overlap(plan_, source(), destination()) || inPlace())
       return {};
-    return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
+    return invalidInput("{}: expected a source and a destination without common bytes{}, found an overlap",
+                        name(),
                         traits_.destinationIsShard ? ""
-                        : traits_.sourceIsShard    ? ", or the source as the rank's part"
-                                                   : ", or the same");
+                        : traits_.sourceIsShard    ? ", or the source as the rank's shard of the destination"
+                                                   : ", or the same bytes as both");
   }
 
   /// Checks that this range and another one, both checked, can be transferred in any order.
@@ -53,8 +54,8 @@ public:
         !overlap(plan_, source(), other.destination()) && workspaceApart(other) &&
         other.workspaceApart(*this))
       return {};
-    return invalidInput("{}: expected ranges apart, but for what several read, found shared bytes of ranges "
-                        "{} and {}",
+    return invalidInput("{}: expected ranges that have only bytes in common that both read, found others in "
+                        "ranges {} and {}",
                         collectiveName(collective_.kind()), other.index_, index_);
   }
 

@@ -78,8 +78,8 @@ Status BodyVerifier::keepsAccessAlignment(const fb::Operand &arg, uint64_t bytes
   const uint64_t alignment = std::gcd(bytes, targetOf(plan_).accessBytes);
   if (arg.loop_stride() % static_cast<int64_t>(alignment) == 0)
     return {};
-  return invalidInput("{}: expected a loop stride in multiples of {}, as a {} reads {} bytes, found {}", what,
-                      alignment, targetOf(plan_).processor(), bytes, arg.loop_stride());
+  return invalidInput("{}: expected a loop stride in multiples of {}, because a {} reads {} bytes, found {}",
+                      what, alignment, targetOf(plan_).processor(), bytes, arg.loop_stride());
 }
 
 Status BodyVerifier::launch(const fb::Launch &launch) {
@@ -87,8 +87,10 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
     return invalidInput("expected a kernel below {}, found {}", plan_.kernels()->size(), launch.kernel());
   const fb::Kernel &kernel = *plan_.kernels()->Get(launch.kernel());
   if (kernel.kind() == fb::KernelKind::RankSum)
-    return invalidInput("kernel {}: expected one that collectives do not call, found one of kind rank_sum",
-                        view(kernel.symbol()));
+    return invalidInput(
+        "kernel {}: expected a kernel that a launch may call, found one of kind rank_sum, which "
+        "collectives call",
+        view(kernel.symbol()));
   if (launch.args()->size() != kernel.params()->size())
     return invalidInput("kernel {}: expected {} arguments, found {}", view(kernel.symbol()),
                         kernel.params()->size(), launch.args()->size());

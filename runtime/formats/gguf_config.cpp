@@ -1,6 +1,7 @@
 #include "runtime/formats/gguf_config.h"
 
 #include "base/config_defaults.h"
+#include "base/config_forms.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
 #include "base/text_config.h"
@@ -62,6 +63,16 @@ constexpr KeyPair kGpt2Keys[] = {
     {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
 };
 
+constexpr KeyPair kBloomKeys[] = {
+    {"vocab_size", "vocab_size"},
+    {"context_length", "seq_length"},
+    {"embedding_length", "hidden_size"},
+    {"feed_forward_length", "n_inner"},
+    {"block_count", "n_layer"},
+    {"attention.head_count", "n_head"},
+    {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
+};
+
 constexpr KeyPair kFalconKeys[] = {
     {"feed_forward_length", "ffn_hidden_size"},
     {"attention.head_count_kv", "num_kv_heads"},
@@ -75,14 +86,23 @@ struct FamilyKeys {
 };
 
 constexpr FamilyKeys kFamilyKeys[] = {
-    {"llama", "llama"},       {"granite", "granite", kGraniteKeys},
-    {"smollm3", "smollm3"},   {"qwen2", "qwen2"},
-    {"qwen3", "qwen3"},       {"gemma", "gemma"},
-    {"gemma2", "gemma2"},     {"gemma3", "gemma3_text"},
-    {"phi2", "phi"},          {"falcon", "falcon", kFalconKeys},
-    {"phi3", "phi3"},         {"olmo2", "olmo2"},
-    {"stablelm", "stablelm"}, {"starcoder2", "starcoder2", kStarcoder2Keys},
-    {"gptneox", "gpt_neox"},  {"gpt2", "gpt2", kGpt2Keys, {}},
+    {"llama", "llama"},
+    {"granite", "granite", kGraniteKeys},
+    {"smollm3", "smollm3"},
+    {"qwen2", "qwen2"},
+    {"qwen3", "qwen3"},
+    {"gemma", "gemma"},
+    {"gemma2", "gemma2"},
+    {"gemma3", "gemma3_text"},
+    {"phi2", "phi"},
+    {"falcon", "falcon", kFalconKeys},
+    {"phi3", "phi3"},
+    {"olmo2", "olmo2"},
+    {"stablelm", "stablelm"},
+    {"starcoder2", "starcoder2", kStarcoder2Keys},
+    {"gptneox", "gpt_neox"},
+    {"gpt2", "gpt2", kGpt2Keys, {}},
+    {"bloom", "bloom", kBloomKeys, {}},
 };
 
 /// A value that llama.cpp's code for an architecture fixes, so that the metadata has no entry for it.
@@ -138,9 +158,14 @@ constexpr std::string_view kRotaryEntries[] = {
     "rope.scaling.factor",    "rope.scaling.original_context_length",
     "rope.scaling.finetuned", "rope.scaling.attn_factor"};
 /// Entries whose values follow from others.
-constexpr std::string_view kRepeatedEntries[] = {"vocab_size", "attention.value_length",
-                                                 // In GPT-2, by the number of heads and the width.
-                                                 "attention.head_count_kv", "attention.key_length"};
+constexpr std::string_view kRepeatedEntries[] = {
+    "vocab_size", "attention.value_length",
+    // In GPT-2 and BLOOM, by the number of heads and the width.
+    "attention.head_count_kv", "attention.key_length",
+    // The order of rows, which all files of an architecture have.
+    "tensor_data_layout"};
+/// Entries that are texts.
+constexpr std::string_view kTextEntries[] = {"rope.scaling.type", "tensor_data_layout"};
 
 // --- Frequencies of rotary positions that a tensor scales ---
 
@@ -200,8 +225,9 @@ std::optional<Llama3Rule> llama3RuleOf(const GgufFile &file, const Json &config)
 
 /// Returns the scaling of rotary frequencies by tensors of the file, with Hugging Face's keys: Llama 3.1's
 /// rule, or Phi-3's factors for short and long texts. Null if the file has no such tensors, or ones of an
-/// unknown rule.
-Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const Json &config) {
+/// unknown rule. `original` is the length of the texts before the scaling, or null.
+Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const Json &config,
+                      const Json &original) {
   if (const std::optional<Llama3Rule> rule = llama3RuleOf(file, config))
     return {{"rope_type", "llama3"},
             {"factor", rule->factor},
@@ -210,7 +236,6 @@ Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const
             {"original_max_position_embeddings", uint64_t(rule->original)}};
   const std::vector<float> shorter = floatsOf(file, "rope_factors_short.weight");
   const std::vector<float> longer = floatsOf(file, "rope_factors_long.weight");
-  const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
   const Json attention = valueOf(file, architecture, "rope.scaling.attn_factor");
   if (architecture != "phi3" || shorter.empty() || longer.empty() || original.is_null() ||
       attention.is_null())
@@ -222,8 +247,9 @@ Json scalingOfTensors(const GgufFile &file, std::string_view architecture, const
   return scaling;
 }
 
-/// Adds the share of each head that is rotated, and the scaling of the frequencies.
-void addRotary(const GgufFile &file, std::string_view architecture, Json &config) {
+/// Adds the share of each head that is rotated, and the scaling of the frequencies. Returns whether tensors
+/// of the file scale them by a known rule.
+bool addRotary(const GgufFile &file, std::string_view architecture, Json &config) {
   const Json rotary = valueOf(file, architecture, "rope.dimension_count");
   const uint64_t head = headWidthOf(config);
   const bool isNeoX = architecture == "gptneox"; // its class has other names for these keys
@@ -238,26 +264,26 @@ void addRotary(const GgufFile &file, std::string_view architecture, Json &config
     config[share] = double(rotary.get<uint64_t>()) / double(head);
   else if (hasDefaultShare)
     config[share] = 1.0;
-  if (const Json scaling = scalingOfTensors(file, architecture, config); !scaling.is_null()) {
+  const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
+  if (const Json scaling = scalingOfTensors(file, architecture, config, original); !scaling.is_null()) {
     config["rope_scaling"] = scaling;
-    if (const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
-        architecture == "phi3")
+    if (architecture == "phi3")
       config["original_max_position_embeddings"] = original;
-    return;
+    return true;
   }
   Json type = valueOf(file, architecture, "rope.scaling.type");
   const Json factor = valueOf(file, architecture, "rope.scaling.factor");
   if (type.is_null() && factor.is_number() && factor.get<double>() != 0 && factor.get<double>() != 1)
     type = "linear"; // as llama.cpp reads it
   if (type.is_null() || type == "none")
-    return;
+    return false;
   Json scaling = {{"rope_type", type}};
   if (!factor.is_null())
     scaling["factor"] = factor;
-  if (const Json original = valueOf(file, architecture, "rope.scaling.original_context_length");
-      !original.is_null())
+  if (!original.is_null())
     scaling["original_max_position_embeddings"] = original;
   config["rope_scaling"] = scaling;
+  return false;
 }
 
 /// Adds the number by whose square root Gemma's scores are divided. No entry has this number: like llama.cpp,
@@ -274,54 +300,39 @@ void addScoreScale(std::string_view architecture, Json &config) {
     config["query_pre_attn_scalar"] = config["head_dim"];
 }
 
-} // namespace
-
-Status requireWholeConfig(const GgufFile &file) {
-  TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
-  const auto *family = std::ranges::find(kFamilyKeys, architecture, &FamilyKeys::architecture);
-  if (family == std::end(kFamilyKeys))
-    return invalidInput(
-        "{}: the architecture {} cannot be imported yet; import the model's Hugging Face folder", file.path(),
-        printable(architecture));
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> config, configJsonOf(file));
-  const bool isRuleKnown =
-      !scalingOfTensors(file, architecture, config ? tryParseJson(*config) : Json::object()).is_null();
-  for (const GgufTensor &tensor : file.tensors())
-    if (isComputedInGguf(tensor.name) && !isRuleKnown)
-      return invalidInput(
-          "{}: the tensor {} scales rotary frequencies, and the file does not say by which rule; "
-          "import the model's Hugging Face folder",
-          file.path(), tensor.name);
-  const std::string prefix = std::string(architecture) + ".";
-  for (const GgufEntry &entry : file.metadata()) {
-    if (!entry.key.starts_with(prefix))
-      continue;
-    const std::string_view key = std::string_view(entry.key).substr(prefix.size());
-    const auto has = [&](std::span<const KeyPair> keys) {
-      return std::ranges::find(keys, key, &KeyPair::gguf) != keys.end();
-    };
-    if (!has(family->own) && !has(family->shared) &&
-        (std::ranges::find(kRotaryEntries, key) == std::end(kRotaryEntries) ||
-         (key == "rope.scaling.attn_factor" && architecture != "phi3")) && // read for Phi-3 alone
-        std::ranges::find(kRepeatedEntries, key) == std::end(kRepeatedEntries))
-      return invalidInput(
-          "{}: an entry may change what the model computes, and the importer does not know it: '{}'; "
-          "import the model's Hugging Face folder",
-          file.path(), printable(entry.key));
-    const Json value = jsonOf(entry.value);
-    if (key != "rope.scaling.type" &&
-        (value.is_null() || (value.is_number_float() && !std::isfinite(value.get<double>()))))
-      return invalidInput("{}: '{}': expected a finite number or a Boolean", file.path(),
-                          printable(entry.key));
-  }
-  return {};
+/// Adds the keys of Falcon's newer architecture, which has groups of heads, one norm in a layer (Falcon 11B)
+/// or two (40B).
+void addFalconNorms(const GgufFile &file, Json &config) {
+  const bool hasTwoNorms = file.findTensor("blk.0.attn_norm_2.weight");
+  if (!hasTwoNorms && (!config.contains("num_kv_heads") || config["num_kv_heads"] == 1U))
+    return;
+  config["new_decoder_architecture"] = true;
+  if (!hasTwoNorms)
+    config["num_ln_in_parallel_attn"] = 1;
 }
 
-Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
+/// Adds the numbers that llama.cpp computes for heads without an entry, where the class has other defaults.
+void addHeads(const FamilyKeys &family, Json &config) {
+  const Json defaults = classDefaults(family.modelType);
+  if (const Json heads = config.value("num_attention_heads", Json());
+      !heads.is_null() && defaults.contains("num_key_value_heads") && !config.contains("num_key_value_heads"))
+    config["num_key_value_heads"] = heads;
+  if (const uint64_t width = headWidthOf(config); width > 0 && defaults.contains("head_dim"))
+    config["head_dim"] = width;
+}
+
+/// The configuration in a file's metadata.
+struct ReadConfig {
+  const FamilyKeys *family = nullptr; ///< null: the architecture has no table of keys
+  Json keys;                          ///< with Hugging Face's names
+  bool knowsFactors = false;          ///< whether tensors scale rotary frequencies by a known rule
+};
+
+Result<ReadConfig> readConfig(const GgufFile &file) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
   const auto *family = std::ranges::find(kFamilyKeys, architecture, &FamilyKeys::architecture);
   if (family == std::end(kFamilyKeys))
-    return std::optional<std::string>();
+    return ReadConfig();
   Json config = {{"model_type", family->modelType}};
   const auto addKeys = [&](std::span<const KeyPair> keys, std::span<const KeyPair> others) {
     for (const auto &[key, name] : keys) {
@@ -334,6 +345,7 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   };
   addKeys(family->own, {});
   addKeys(family->shared, family->own);
+  addHeads(*family, config);
   if (const GgufArray *tokens = nullptr; !config.contains("vocab_size")) {
     TRAINC_ASSIGN_OR_RETURN(tokens, file.array("tokenizer.ggml.tokens", GgufValueType::kString));
     if (tokens)
@@ -341,16 +353,59 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   }
   if (config.value("sliding_window", Json()) == 0U) // none
     config.erase("sliding_window");
-  if (architecture == "falcon" && config.contains("num_kv_heads") && config["num_kv_heads"] != 1U) {
-    config["new_decoder_architecture"] = true; // Falcon 11B; larger models have two norms, and no table
-    config["num_ln_in_parallel_attn"] = 1;
-  }
-  addRotary(file, architecture, config);
+  if (architecture == "falcon")
+    addFalconNorms(file, config);
+  const bool knowsFactors = addRotary(file, architecture, config);
   addScoreScale(architecture, config);
   // Files of GPT-2 may hold a copy of the embedding as head.
   if (architecture != "gpt2")
     config["tie_word_embeddings"] = !file.findTensor("output.weight");
-  return std::optional(config.dump(2));
+  return ReadConfig{family, std::move(config), knowsFactors};
+}
+
+} // namespace
+
+Status requireWholeConfig(const GgufFile &file) {
+  TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
+  TRAINC_ASSIGN_OR_RETURN(const ReadConfig config, readConfig(file));
+  if (!config.family)
+    return invalidInput(
+        "{}: the architecture {} cannot be imported yet; import the model's Hugging Face folder", file.path(),
+        printable(architecture));
+  for (const GgufTensor &tensor : file.tensors())
+    if (isComputedInGguf(tensor.name) && !config.knowsFactors)
+      return invalidInput(
+          "{}: the tensor {} scales rotary frequencies, and the file does not say by which rule; "
+          "import the model's Hugging Face folder",
+          file.path(), tensor.name);
+  const std::string prefix = std::string(architecture) + ".";
+  for (const GgufEntry &entry : file.metadata()) {
+    if (!entry.key.starts_with(prefix))
+      continue;
+    const std::string_view key = std::string_view(entry.key).substr(prefix.size());
+    const auto has = [&](std::span<const KeyPair> keys) {
+      return std::ranges::find(keys, key, &KeyPair::gguf) != keys.end();
+    };
+    if (!has(config.family->own) && !has(config.family->shared) &&
+        (std::ranges::find(kRotaryEntries, key) == std::end(kRotaryEntries) ||
+         (key == "rope.scaling.attn_factor" && architecture != "phi3")) && // read for Phi-3 alone
+        std::ranges::find(kRepeatedEntries, key) == std::end(kRepeatedEntries))
+      return invalidInput(
+          "{}: an entry may change what the model computes, and the importer does not know it: '{}'; "
+          "import the model's Hugging Face folder",
+          file.path(), printable(entry.key));
+    const Json value = jsonOf(entry.value);
+    if (std::ranges::find(kTextEntries, key) == std::end(kTextEntries) &&
+        (value.is_null() || (value.is_number_float() && !std::isfinite(value.get<double>()))))
+      return invalidInput("{}: '{}': expected a finite number or a Boolean", file.path(),
+                          printable(entry.key));
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
+  TRAINC_ASSIGN_OR_RETURN(const ReadConfig config, readConfig(file));
+  return config.family ? std::optional(config.keys.dump(2)) : std::nullopt;
 }
 
 // --- From config.json to metadata ---
@@ -377,6 +432,18 @@ std::string_view architectureType(std::string_view modelType) {
 /// Architectures for which llama.cpp reads a window from the metadata. It ignores the window of phi3.
 constexpr std::string_view kWindowed[] = {"gemma2", "gemma3"};
 
+/// A value with which llama.cpp's architecture has no models, although its tensors could say it.
+struct Unsupported {
+  std::string_view architecture, key;
+  bool value;
+};
+
+constexpr Unsupported kUnsupported[] = {
+    {"gptneox", "attention_bias", false}, {"gptneox", "tie_word_embeddings", true}, {"falcon", "bias", true}};
+
+/// Model types for which llama.cpp has no architecture.
+constexpr std::string_view kUnknownToLlamaCpp[] = {"opt"};
+
 /// Entries without which llama.cpp loads no model.
 constexpr std::string_view kRequired[] = {"context_length", "embedding_length", "feed_forward_length",
                                           "block_count", "attention.head_count"};
@@ -390,6 +457,11 @@ public:
   Result<ConfigRest> add() {
     const Json type = config_.value("model_type", Json());
     const std::string name = type.is_string() ? type.get<std::string>() : "";
+    if (std::ranges::find(kUnknownToLlamaCpp, name) != std::end(kUnknownToLlamaCpp))
+      return invalidInput(
+          "{}: expected a model of an architecture that llama.cpp has, found \"{}\", which no "
+          "GGUF file can hold; write a Hugging Face folder with -o FOLDER",
+          path_, name);
     family_ = std::ranges::find(kFamilyKeys, architectureType(name), &FamilyKeys::modelType);
     if (family_ == std::end(kFamilyKeys))
       return invalidInput(
@@ -397,13 +469,11 @@ public:
           "convert the folder that trainc export writes with llama.cpp's convert_hf_to_gguf.py",
           path_, knownTypes(), printable(name));
     type_ = name;
-    if (isOneOf({"gptneox"}))
-      for (const auto &[key, other] :
-           {std::pair("attention_bias", false), std::pair("tie_word_embeddings", true)})
-        if (config_.value(key, Json()) == other)
-          return invalidInput("{}: \"{}\" is {}, and llama.cpp's architecture gptneox has no such models",
-                              path_, key, other);
-    config_ = withClassDefaults(std::move(config_), type_);
+    for (const auto &[architecture, key, value] : kUnsupported)
+      if (isOneOf({architecture}) && config_.value(key, Json()) == value)
+        return invalidInput("{}: \"{}\" is {}, and llama.cpp's architecture {} has no such models", path_,
+                            key, value, architecture);
+    config_ = withClassDefaults(withNamesOfClass(std::move(config_), type_), type_);
     TRAINC_RETURN_IF_ERROR(normalizeRotary());
     normalize();
     TRAINC_RETURN_IF_ERROR(removeListsOfLayers());
@@ -414,6 +484,10 @@ public:
     for (const auto &[key, name] : family_->shared)
       if (std::ranges::find(family_->own, key, &KeyPair::gguf) == family_->own.end())
         TRAINC_RETURN_IF_ERROR(addKey(key, name));
+    if (isOneOf({"falcon"}))
+      header_.addText("falcon.tensor_data_layout", "jploski"); // all queries, then all keys, then all values
+    if (const auto heads = count("n_head"); isOneOf({"bloom"}) && heads)
+      header_.addCount("bloom.attention.head_count_kv", static_cast<uint32_t>(*heads));
     if (isRotary())
       TRAINC_RETURN_IF_ERROR(addRotary());
     return ConfigRest{factors_, config_.dump()};
@@ -427,7 +501,7 @@ private:
     return types;
   }
 
-  bool isRotary() const { return family_->architecture != "gpt2"; }
+  bool isRotary() const { return !isOneOf({"gpt2", "bloom"}); }
   bool isOneOf(std::initializer_list<std::string_view> architectures) const {
     return std::ranges::find(architectures, family_->architecture) != architectures.end();
   }
@@ -437,34 +511,15 @@ private:
       own = value;
   }
 
-  /// Renames the keys of rotary positions to those of older files: rope_theta, partial_rotary_factor and
-  /// rope_scaling.
+  /// Gives rotary positions the keys of version 4 of transformers, and removes the base of layers with a
+  /// window.
   Status normalizeRotary() {
-    Json rope = config_.value("rope_parameters", Json());
-    config_.erase("rope_parameters");
-    if (rope.is_object() && rope.contains("full_attention")) { // Gemma 3 has two of them
-      const Json windowed = rope.value("sliding_attention", Json());
-      if (!rope["full_attention"].is_object() || (!windowed.is_null() && !windowed.is_object()))
-        return invalidInput(
-            "{}: \"rope_parameters\": expected objects for full_attention and sliding_attention", path_);
-      if (windowed.is_object() && windowed.contains("rope_theta"))
-        config_["rope_local_base_freq"] = windowed["rope_theta"];
-      rope = rope["full_attention"];
-    }
-    if (rope.is_object()) {
-      for (const char *key : {"rope_theta", "partial_rotary_factor"})
-        if (rope.contains(key)) {
-          config_[key] = rope[key];
-          rope.erase(key);
-        }
-      config_["rope_scaling"] = rope;
-    }
-    for (const auto &[old, key] :
-         {std::pair("rotary_pct", "partial_rotary_factor"), std::pair("rotary_emb_base", "rope_theta")})
-      if (config_.contains(old)) {
-        setDefault(key, config_[old]);
-        config_.erase(old);
-      }
+    config_ = withRopeOfVersion4(std::move(config_), type_);
+    if (const Json rope = config_.value("rope_parameters", Json()); !rope.is_null())
+      return invalidInput(
+          "{}: \"rope_parameters\": expected rotary positions without scaling in layers with a "
+          "window, as llama.cpp computes them, found {}",
+          path_, rope.dump(-1, ' ', true, Json::error_handler_t::replace));
     const Json local = config_.value("rope_local_base_freq", Json());
     config_.erase("rope_local_base_freq");
     if (local.is_null() || local == 10000.0)
@@ -479,6 +534,10 @@ private:
   void normalize() {
     if (isOneOf({"gpt2"}) && count("n_embd"))
       setDefault("n_inner", 4 * *count("n_embd"));
+    if (isOneOf({"bloom"}) && count("hidden_size")) {
+      config_["n_inner"] = 4 * *count("hidden_size"); // the class reads no other
+      setDefault("seq_length", 2048U);                // any number: positions have no table
+    }
     if (isOneOf({"falcon"})) {
       setDefault("ffn_hidden_size", 4 * count("hidden_size").value_or(0));
       if (config_["new_decoder_architecture"] == true)
@@ -628,12 +687,11 @@ Result<ConfigRest> addConfig(const std::string &path, std::string_view text, Ggu
 
 Result<std::string> wholeConfigOf(const GgufFile &file) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> text, configJsonOf(file));
-  Json config = text ? tryParseJson(*text) : Json::object();
+  TRAINC_ASSIGN_OR_RETURN(ReadConfig config, readConfig(file));
   for (const Implied &each : kImplied)
     if (each.architecture == architecture)
-      config[std::string(each.key)] = Json::parse(each.value);
-  return config.dump(2);
+      config.keys[std::string(each.key)] = Json::parse(each.value);
+  return config.keys.dump(2);
 }
 
 } // namespace trainc

@@ -105,8 +105,7 @@ constexpr GgufRow kGptNeoX[] = {
     {"blk.*.ffn_down", "gpt_neox.layers.*.mlp.dense_4h_to_h"},
 };
 
-/// Falcon 7B and those like it, whose layers have one norm. Those with two, such as Falcon 40B, have no
-/// table.
+/// Falcon 7B and those like it, whose layers have one norm.
 constexpr GgufRow kFalcon[] = {
     {"token_embd", "transformer.word_embeddings"},
     {"output_norm", "transformer.ln_f"},
@@ -114,6 +113,25 @@ constexpr GgufRow kFalcon[] = {
     {"blk.*.attn_norm", "transformer.h.*.input_layernorm"},
     {"blk.*.attn_qkv", "transformer.h.*.self_attention.query_key_value", kFusedHeads},
     {"blk.*.attn_output", "transformer.h.*.self_attention.dense"},
+    {"blk.*.ffn_up", "transformer.h.*.mlp.dense_h_to_4h"},
+    {"blk.*.ffn_down", "transformer.h.*.mlp.dense_4h_to_h"},
+};
+
+/// Falcon 40B and those like it, whose layers have two norms. `attn_norm` is the MLP's.
+constexpr GgufRow kFalconTwoNorms[] = {
+    {"blk.*.attn_norm", "transformer.h.*.ln_mlp"},
+    {"blk.*.attn_norm_2", "transformer.h.*.ln_attn"},
+};
+
+constexpr GgufRow kBloom[] = {
+    {"token_embd", "transformer.word_embeddings"},
+    {"token_embd_norm", "transformer.word_embeddings_layernorm"},
+    {"output_norm", "transformer.ln_f"},
+    {"output", "lm_head"},
+    {"blk.*.attn_norm", "transformer.h.*.input_layernorm"},
+    {"blk.*.attn_qkv", "transformer.h.*.self_attention.query_key_value", kFusedHeads},
+    {"blk.*.attn_output", "transformer.h.*.self_attention.dense"},
+    {"blk.*.ffn_norm", "transformer.h.*.post_attention_layernorm"},
     {"blk.*.ffn_up", "transformer.h.*.mlp.dense_h_to_4h"},
     {"blk.*.ffn_down", "transformer.h.*.mlp.dense_4h_to_h"},
 };
@@ -152,6 +170,7 @@ class GgufFamily {
 public:
   std::string_view architecture;
   std::span<const GgufRow> own, shared = {};
+  std::string_view neededTensor = {}; ///< the family is that of files with this tensor; empty: of all
 
   /// The first row whose `column` is `name`.
   const GgufRow *find(std::string_view GgufRow::*column, std::string_view name) const {
@@ -180,7 +199,9 @@ constexpr GgufFamily kFamilies[] = {
     {"starcoder2", kStarcoder2, kShared},
     {"gpt2", kGpt2},
     {"gptneox", kGptNeoX},
+    {"falcon", kFalconTwoNorms, kFalcon, "blk.0.attn_norm_2.weight"},
     {"falcon", kFalcon},
+    {"bloom", kBloom},
     {"bert", kBert},
 };
 
@@ -231,6 +252,15 @@ std::optional<GgufRename> rename(const GgufFamily &family, std::string_view name
 
 } // namespace
 
+const GgufFamily *findGgufFamily(const GgufFile &file) {
+  const Result<std::string_view> architecture = file.text("general.architecture");
+  const auto *found = std::ranges::find_if(kFamilies, [&](const GgufFamily &family) {
+    return architecture.ok() && family.architecture == *architecture &&
+           (family.neededTensor.empty() || file.findTensor(family.neededTensor));
+  });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
 const GgufFamily *findGgufFamily(std::string_view architecture) {
   const auto *found = std::ranges::find(kFamilies, architecture, &GgufFamily::architecture);
   return found == std::end(kFamilies) ? nullptr : found;
@@ -239,7 +269,8 @@ const GgufFamily *findGgufFamily(std::string_view architecture) {
 std::string ggufFamilies() {
   std::string names;
   for (const GgufFamily &family : kFamilies)
-    names += (names.empty() ? "" : ", ") + std::string(family.architecture);
+    if (family.neededTensor.empty()) // else another family of the same architecture follows
+      names += (names.empty() ? "" : ", ") + std::string(family.architecture);
   return names;
 }
 

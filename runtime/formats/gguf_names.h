@@ -1,9 +1,7 @@
 // Names of tensors in GGUF files, Hugging Face's names for them, and what the conversion to GGUF changes.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
+#include "runtime/formats/gguf_file.h"
 
 namespace trainc {
 
@@ -26,7 +24,11 @@ struct GgufRename {
 /// The names of one architecture ("llama", "gemma3", ...).
 class GgufFamily;
 
-/// The family of a file's `general.architecture`, or null.
+/// The family of a file by its `general.architecture` and its tensors, or null.
+const GgufFamily *findGgufFamily(const GgufFile &file);
+
+/// The family with the GGUF names of all models of an architecture, or null. Hugging Face's names of a file's
+/// tensors may depend on its other tensors.
 const GgufFamily *findGgufFamily(std::string_view architecture);
 
 /// All architectures with a table of names, comma-separated, for messages.

@@ -170,7 +170,7 @@ uint64_t storedRow(GgufChange change, GgufHeads heads, uint64_t rows, uint64_t r
 
 Result<std::vector<WeightTensor>> huggingFaceTensors(const GgufFile &file) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
-  const GgufFamily *family = findGgufFamily(architecture);
+  const GgufFamily *family = findGgufFamily(file);
   if (!family)
     return invalidInput(
         "{}: expected a model of {}, found one of '{}', whose names of tensors are not known; convert it "

@@ -1,6 +1,7 @@
 #include "runtime/state/model_config.h"
 
 #include "base/config_defaults.h"
+#include "base/config_forms.h"
 #include "base/config_keys.h"
 #include "base/input_file.h"
 #include "base/json_text.h"
@@ -48,6 +49,7 @@ std::string typeOf(const Json &config) {
 Json neutralValues() {
   return {{"rope_theta", 10000.0},
           {"rope_scaling", nullptr},
+          {"rope_parameters", nullptr},
           {"partial_rotary_factor", 1.0},
           {"rope_interleaved", false},
           {"rope_local_base_freq", nullptr},
@@ -86,6 +88,12 @@ Json neutralValues() {
 
 // --- Values ---
 
+/// The number under `key`; 0 if there is none.
+uint64_t countOf(const Json &config, const char *key) {
+  const Json value = config.value(key, Json());
+  return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
+}
+
 /// Adds the types of `count` layers to a config without them. `isFull(i)` says whether layer `i` has no
 /// window.
 template <typename IsFull> void listLayerTypes(Json &config, uint64_t count, IsFull isFull) {
@@ -96,30 +104,12 @@ template <typename IsFull> void listLayerTypes(Json &config, uint64_t count, IsF
     config["layer_types"].push_back(isFull(layer) ? "full_attention" : "sliding_attention");
 }
 
-/// Rewrites a config of ModernBERT: a list of the layers' types replaces the period of global attention, and
-/// one rotary base for each type replaces the rotary object of the type.
+/// Rewrites a config of ModernBERT: a list of the layers' types replaces the period of global attention.
 void normalizeModernBert(Json &config) {
-  const auto numberOf = [&](const char *key) {
-    const Json value = config.value(key, Json());
-    return value.is_number_unsigned() && value != 0 ? value.get<uint64_t>() : 1;
-  };
-  const uint64_t period = numberOf("global_attn_every_n_layers");
-  listLayerTypes(config, numberOf("num_hidden_layers"), [&](uint64_t layer) { return layer % period == 0; });
+  const uint64_t period = std::max<uint64_t>(1, countOf(config, "global_attn_every_n_layers"));
+  listLayerTypes(config, countOf(config, "num_hidden_layers"),
+                 [&](uint64_t layer) { return layer % period == 0; });
   config.erase("global_attn_every_n_layers");
-  Json rope = config.value("rope_parameters", Json());
-  for (const auto &[type, key] : {std::pair("full_attention", "global_rope_theta"),
-                                  std::pair("sliding_attention", "local_rope_theta")}) {
-    if (!rope.is_object() || !rope.contains(type) || !rope[type].is_object())
-      continue;
-    Json &own = rope[type];
-    if (own.contains("rope_theta"))
-      config[key] = own["rope_theta"];
-    own.erase("rope_theta");
-    if (own.value("rope_type", Json("default")) == "default")
-      rope.erase(type);
-  }
-  if (rope.is_object() && rope.empty())
-    config.erase("rope_parameters");
 }
 
 /// Gives a config of Qwen a list of layers' types in place of the number of the first layer with a window.
@@ -132,33 +122,48 @@ void normalizeQwenWindows(Json &config) {
                    [&](uint64_t layer) { return layer < first.get<uint64_t>(); });
 }
 
+/// Removes types of layers that are the class's usual ones: a window in all but each `period`th layer. Gives
+/// a config of Gemma 3 with another period a list of the types.
+void normalizePeriod(Json &config, uint64_t period) {
+  const auto isFull = [&](uint64_t layer) { return (layer + 1) % period == 0; };
+  if (const uint64_t given = countOf(config, "sliding_window_pattern"); given != 0 && given != period)
+    listLayerTypes(config, countOf(config, "num_hidden_layers"),
+                   [&](uint64_t layer) { return (layer + 1) % given == 0; });
+  config.erase("sliding_window_pattern");
+  const Json types = config.value("layer_types", Json());
+  bool isUsual = types.is_array();
+  for (size_t i = 0; isUsual && i < types.size(); ++i)
+    isUsual = types[i] == (isFull(i) ? "full_attention" : "sliding_attention");
+  if (isUsual)
+    config.erase("layer_types");
+}
+
+/// Removes the types of layers if none has a window, and gives classes that have other usual types one form.
+void normalizeLayerTypes(Json &config, std::string_view type) {
+  constexpr std::pair<std::string_view, uint64_t> kPeriods[] = {
+      {"gemma2", 2}, {"gemma3_text", 6}, {"olmo3", 4}};
+  for (const auto &[periodic, period] : kPeriods)
+    if (type == periodic)
+      return normalizePeriod(config, period);
+  if (const Json layers = config.value("layer_types", Json());
+      std::ranges::all_of(layers, [](const Json &layer) { return layer == "full_attention"; }))
+    config.erase("layer_types");
+}
+
 /// Returns a config in one form, whichever form it was written in: rotary keys as before transformers 5, the
-/// number of key heads and the head size, and no key that asks for the usual computation. `defaults` are
-/// those of the class.
-Json normalized(const Json &config, const Json &defaults) {
+/// number of key heads and the head size, and no key that asks for the usual computation. `type` is the
+/// model's, `defaults` are those of its class.
+Json normalized(const Json &config, std::string_view type, const Json &defaults) {
+  const Json oneForm = withRopeOfVersion4(config, type);
   Json result = Json::object();
-  for (const auto &[key, value] : config.items())
+  for (const auto &[key, value] : oneForm.items())
     if (!value.is_null())
       result[key] = value;
-  if (typeOf(result) == "modernbert")
+  if (type == "modernbert")
     normalizeModernBert(result);
   const auto valueOf = [&](const char *key) { return result.value(key, Json()); };
-  if (Json rope = valueOf("rope_parameters"); rope.is_object()) {
-    result.erase("rope_parameters");
-    for (const char *key : {"rope_theta", "partial_rotary_factor"})
-      if (rope.contains(key)) {
-        result[key] = rope[key];
-        rope.erase(key);
-      }
-    result["rope_scaling"] = std::move(rope);
-  }
-  for (const auto &[old, key] : // GPT-NeoX's names
-       {std::pair("rotary_pct", "partial_rotary_factor"), std::pair("rotary_emb_base", "rope_theta")})
-    if (const Json value = valueOf(old); !value.is_null()) {
-      if (!result.contains(key))
-        result[key] = value;
-      result.erase(old);
-    }
+  if (valueOf("rope_local_base_freq") == valueOf("rope_theta"))
+    result.erase("rope_local_base_freq"); // one base for all layers
   if (Json scaling = valueOf("rope_scaling"); scaling.is_object()) {
     if (const auto type = scaling.find("type"); type != scaling.end()) { // the older name
       scaling["rope_type"] = *type;
@@ -173,11 +178,11 @@ Json normalized(const Json &config, const Json &defaults) {
     result.erase("sliding_window");
   result.erase("use_sliding_window");
   result.erase("max_window_layers");
-  if (const Json layers = valueOf("layer_types");
-      std::ranges::all_of(layers, [](const Json &layer) { return layer == "full_attention"; }))
-    result.erase("layer_types");
+  normalizeLayerTypes(result, type);
   if (const Json heads = valueOf("num_attention_heads"); heads.is_number_unsigned() && heads != 0) {
-    const auto isDerived = [&](const char *key) { return !result.contains(key) && !defaults.contains(key); };
+    const auto isDerived = [&](const char *key) { // a null replaces the class's default
+      return !result.contains(key) && (config.contains(key) || !defaults.contains(key));
+    };
     if (isDerived("num_key_value_heads"))
       result["num_key_value_heads"] = heads;
     if (const Json width = valueOf("hidden_size"); isDerived("head_dim") && width.is_number_unsigned())
@@ -222,9 +227,9 @@ public:
   /// `type` is the model type if `config` names none.
   Config(const Json &config, const std::string &type) {
     const std::string own = typeOf(config).empty() ? type : typeOf(config);
-    const Json defaults = classDefaults(own);
-    given_ = normalized(config, defaults);
-    keys_ = normalized(withClassDefaults(config, own), defaults);
+    const Json defaults = classDefaults(own), named = withNamesOfClass(config, own);
+    given_ = normalized(named, own, defaults);
+    keys_ = normalized(withClassDefaults(named, own), own, defaults);
   }
 
   void addKeysTo(std::set<std::string> &keys) const {
@@ -279,10 +284,11 @@ bool isNothing(const Json &value) {
 
 /// The note for a plan without a config.json.
 ConfigRemarks notCompared(const std::filesystem::path &path) {
-  return {.note = fmt::format(
-              "{} is not compared, because the plan has no {} of its own: see that the model computes "
-              "as the one of the weights does",
-              path.string(), kConfigFile)};
+  return {
+      .note = fmt::format(
+          "{} is not compared, because the plan has no {} of its own: check that the plan's model computes "
+          "the same as the model of the weights",
+          path.string(), kConfigFile)};
 }
 
 /// Compares the plan's config with that in the file `path`. If the latter is not complete, keys that it lacks
@@ -355,7 +361,9 @@ Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesys
 
 /// Keys whose values follow from a GGUF file's tensors (biases, a separate head) or from its architecture.
 static constexpr std::string_view kSaidOtherwise[] = {
-    "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type"};
+    "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type",
+    // Falcon's: from its norms and its number of key heads.
+    "new_decoder_architecture", "num_ln_in_parallel_attn", "multi_query"};
 
 Status requireSaidByGguf(const std::filesystem::path &path, std::string_view config,
                          std::string_view metadata, bool hasRotaryFactors) {

@@ -25,6 +25,6 @@ Status checkDataOfCheckpoint(const Dataset &data, std::span<const FileIdentity> 
                              const TrainerState &position);
 
 /// Advice for resuming a run with changes.
-inline constexpr const char *kHowToAllow = "or add --allow-changes to go on otherwise on purpose";
+inline constexpr const char *kHowToAllow = "or add --allow-changes to continue with the change";
 
 } // namespace trainc

@@ -196,7 +196,7 @@ class Checkpoints(TrainrunTest):
         Path("elsewhere/1.bin").rename("elsewhere/0.bin")
         self.resume_with("elsewhere/*.bin")
         refused = "error: --data is not what the checkpoint was trained on: "
-        allowed = "; give that data, or add --allow-changes to go on otherwise on purpose"
+        allowed = "; give that data, or add --allow-changes to continue with the change"
         self.write_data("other/1.bin", 1)
         self.write_data("other/2.bin", 3)
         changed = f"{refused}other/2.bin holds something else, or the files are in another order{allowed}"

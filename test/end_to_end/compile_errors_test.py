@@ -201,8 +201,8 @@ class CompileErrors(harness.EndToEndTest):
             if not any(option.startswith("--activation-checkpointing") for option in options):
                 given.append("--activation-checkpointing=none")
             err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan", f"--memory-limit={process + kib}kib", f"--cpu={cpu}", *given], 2,
-                             "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + kib) / 1024:.1f} MiB ({(process + kib) << 10} bytes); it fits into --memory-limit=")
-            return next(line for line in err.split("\n") if "error: " in line).partition(" for itself (")[2].replace("; or: ", "; ")
+                             "gpt.mlir:30:1: error: the plan needs", f"the memory limit is {(process + kib) / 1024:.1f} MiB ({(process + kib) << 10} bytes); the plan fits into --memory-limit=")
+            return next(line for line in err.split("\n") if "error: " in line).partition(" for its buffers (")[2].replace("; or: ", "; ")
 
         ranks = "--ranks=N --zero-stage=3 shards states over processes; "
         parameters, moments = "--param-type=bf16 holds parameters in bf16 alone; ", "--optimizer-states=bf16 holds moments in half the bytes; "

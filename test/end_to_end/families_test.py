@@ -44,7 +44,7 @@ class ExportGgufTest(import_test.ImportTestCase):
         "gemma3": {"query_pre_attn_scalar": 16, "layer_types": ["sliding_attention"] * 4, "rope_parameters": {
             "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000.0}, "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}},
         "llama3_rope": {}, "llama_linear_rope": {}, "mistral": {}, "olmo2": {}, "phi3": {"sliding_window": None}, "qwen2": {}, "qwen3": {},
-        "smollm3": {"no_rope_layer_interval": 4}, "stablelm": {}, "stablelm_parallel": {}, "phi": {}, "falcon": {},
+        "smollm3": {"no_rope_layer_interval": 4}, "stablelm": {}, "stablelm_parallel": {}, "phi": {}, "falcon": {}, "falcon_groups": {}, "falcon_groups_one_norm": {}, "bloom": {},
     }  # fmt: skip
 
     def write_model(self, name, **edits):
@@ -91,7 +91,7 @@ class ExportGgufTest(import_test.ImportTestCase):
     def test_imported_again(self):
         """Models whose GGUF files say less than their configurations: the imported text computes the same."""
         write_data("data.safetensors")
-        for name in ["falcon", "phi"]:
+        for name in ["falcon", "falcon_groups", "falcon_groups_one_norm", "bloom", "phi"]:
             with self.subTest(name=name):
                 self.write_model(name)
                 self.trainc("export", "model/model.safetensors", "--like=model", "-o", f"{name}.gguf")
@@ -102,6 +102,32 @@ class ExportGgufTest(import_test.ImportTestCase):
                 self.trainrun(plan, "--data", "data.safetensors", "--init", name, "--no-shuffle", "--steps", "1", "--metrics", "run.jsonl")
                 losses = [line["loss"] for line in harness.metrics("run.jsonl") if "loss" in line]
                 self.assert_close(losses, numbers_of(name)["losses"][:1], import_test.LOSS_BOUND, name)
+
+    def test_forms_of_configs(self):
+        """Forms of a config.json in which the same model is written: by older and newer versions of transformers, with other names, and with nulls."""
+        gemma = {"query_pre_attn_scalar": 16, "layer_types": None, "rope_parameters": None}
+        sliding = {**gemma, "layer_types": ["sliding_attention"] * 4}
+        for name, edits, expected in [
+            ("gemma3", {**gemma, "rope_theta": 5000.0, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}, {"gemma3.rope.freq_base": 5000, "gemma3.rope.scaling.factor": 8}),
+            ("gemma3", {**gemma, "sliding_window_pattern": 6, "rope_local_base_freq": 10000.0}, {"gemma3.rope.freq_base": 1000000}),
+            ("gemma3", {**sliding, "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}}, {"gemma3.rope.freq_base": 1000000}),
+            ("gemma3", {**sliding, "rope_theta": 10000.0}, {"gemma3.rope.freq_base": 10000}),
+            ("gemma3", {**sliding, "head_dim": None, "query_pre_attn_scalar": 8}, {"gemma3.rope.dimension_count": 8}),
+            ("qwen3", {"head_dim": None}, {"qwen3.rope.dimension_count": 8}),
+            ("llama", {"head_dim": None, "num_key_value_heads": 2}, {"llama.rope.dimension_count": 8}),
+            ("qwen2", {"num_key_value_heads": None}, {"qwen2.attention.head_count": 4}),
+            ("bloom", {"n_layer": None, "num_hidden_layers": 2, "n_head": None, "num_attention_heads": 6, "hidden_size": None, "n_embed": 48, "seq_length": 64,
+                       "attention_softmax_in_fp32": True, "offset_alibi": 100, "skip_bias_add": True, "n_inner": None, "slow_but_exact": False},
+             {"bloom.attention.head_count": 6, "bloom.attention.head_count_kv": 6, "bloom.embedding_length": 48, "bloom.feed_forward_length": 192,
+              "bloom.block_count": 2, "bloom.context_length": 64}),
+            ("falcon_groups", {"num_ln_in_parallel_attn": 2, "multi_query": False}, {"falcon.attention.head_count_kv": 2, "falcon.tensor_data_layout": '"jploski"'}),
+        ]:  # fmt: skip
+            with self.subTest(name=name, edits=edits):
+                self.write_model(name, **edits)
+                self.trainc("export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf")
+                out, _ = self.trainc("dump", "tuned.gguf")
+                for key, value in expected.items():
+                    self.assertRegex(out, rf"(?m)^{re.escape(key)} +{re.escape(str(value))}$")
 
     def test_types(self):
         self.write_model("llama")
@@ -158,11 +184,15 @@ class ExportGgufTest(import_test.ImportTestCase):
     def test_models_that_gguf_cannot_say(self):
         export = [TRAINC, "export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf"]
         for name, edits, *expected in [
-            ("opt", {}, 'model/config.json: expected a model of a type that trainc writes as GGUF (mistral, llama', 'found "opt"'),
+            ("opt", {}, 'model/config.json: expected a model of an architecture that llama.cpp has, found "opt"', "write a Hugging Face folder with -o FOLDER"),
+            ("roberta", {}, 'model/config.json: expected a model of a type that trainc writes as GGUF (mistral, llama', 'found "roberta"'),
+            ("falcon_rw", {}, '"bias" is true, and llama.cpp\'s architecture falcon has no such models'),
+            ("falcon_rw", {"bias": False}, "alibi: true, and false (by default) in GGUF", "parallel_attn: false, and true (by default) in GGUF"),
+            ("bloom_norms_in_stream", {}, "apply_residual_connection_post_layernorm: true, and false (by default) in GGUF"),
             ("mistral_window", {}, '"sliding_window" is 7, and llama.cpp\'s architecture llama has no window'),
             ("phi3", {}, '"sliding_window" is 9, and llama.cpp\'s architecture phi3 has no window'),
             ("gpt_neox", {"attention_bias": False}, '"attention_bias" is false, and llama.cpp\'s architecture gptneox has no such models'),
-            ("gemma3", {"rope_parameters": {"full_attention": {}, "sliding_attention": 5}}, "expected objects for full_attention and sliding_attention"),
+            ("gemma3", {"rope_parameters": {"full_attention": {}, "sliding_attention": 5}}, "rope_parameters\": expected rotary positions without scaling in layers with a window", "found {\"sliding_attention\":5}"),
             ("gemma2", {"layer_types": "x", "query_pre_attn_scalar": 16}, '"layer_types": expected full_attention in each 2th layer'),
             ("phi3_longrope", {}, "expected rotary positions that are scaled by the rule linear, yarn or llama3"),
             ("llama_yarn", {}, "would compute otherwise, as these keys show", "rope_scaling", "convert_hf_to_gguf.py"),
@@ -221,7 +251,8 @@ class ExportGgufTest(import_test.ImportTestCase):
                 architecture = reader.get_field("general.architecture").contents()
                 names = gguf.get_tensor_name_map(architectures[architecture], 8)
                 weights = read_safetensors("model/model.safetensors")
-                expected = {names.get_name(key, try_suffixes=(".weight", ".bias")) for key in weights}
+                # The converter removes BLOOM's prefix.
+                expected = {names.get_name(key.removeprefix("transformer.") if name == "bloom" else key, try_suffixes=(".weight", ".bias")) for key in weights}
                 self.assertEqual({tensor.name for tensor in reader.tensors} - {"rope_freqs.weight"}, expected)
                 found = {key.replace(f"{architecture}.", "{arch}.", 1) for key in reader.fields if not key.startswith("GGUF.")}
                 self.assertEqual(found - keys, set())

@@ -81,6 +81,15 @@ BIASED = [
 ]
 
 
+def seen_texts(text):
+    """The index of each token that was generated after the context was full for the first time, and the tokens that the model then saw."""
+    begin = 0
+    for known in range(LENGTH + 1, len(text)):
+        if known - begin > LENGTH:
+            begin = known - LENGTH // 2
+        yield known, text[begin:known]
+
+
 class GenerateTest(harness.EndToEndTest):
     def train(self, name, steps, *edits):
         self.train_program(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16"), *edits), steps)
@@ -126,6 +135,14 @@ class GenerateTest(harness.EndToEndTest):
     def test_families_decode(self):
         self.train("llama", 3, *FAMILIES)
         self.check_decode_agrees_with_prefill()
+        self.check_decode_beyond_the_context()
+
+    def check_decode_beyond_the_context(self):
+        """When the context is full, only the second half of the text counts: caches of a window, whose rows are used again, hold nothing else."""
+        greedy = ["--temperature", "0"]
+        text = PROMPT + self.generate(PROMPT, LENGTH + 10, *greedy)
+        for known, seen in seen_texts(text):
+            self.assertEqual(self.generate(seen, 1, *greedy), text[known], known)
 
     def test_positions_of_features(self):
         """Features that are equal at every position of a text."""
@@ -151,6 +168,9 @@ class GenerateTest(harness.EndToEndTest):
 
     def test_families_agree_with_evaluation(self):
         self.check_agrees_with_evaluation("llama", *FAMILIES)
+        text = PROMPT[:2] + self.generate(PROMPT[:2], LENGTH + 10, "--temperature", "0")
+        for known, seen in seen_texts(text):
+            self.assertLess(self.loss_of(seen, text[known]), math.log(2), f"token {known} of {text!r} is not surely the most likely one")
 
     def test_biases_and_sinks_agree_with_evaluation(self):
         self.check_agrees_with_evaluation("llama", *BIASED)

@@ -642,6 +642,21 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.trainc("import", "config.json", "-o", "model.mlir")
         self.assertIn("<window = 4096, theta = 500000>", Path("model.mlir").read_text())
 
+    def test_odd_heads(self):
+        self.refused({"model_type": "gemma3_text", "head_dim": 7}, "heads have 7 numbers, of which rotary positions turn pairs; expected an even number")
+        self.refused({"model_type": "llama", "hidden_size": 60, "num_attention_heads": 4}, "heads have 15 numbers, of which rotary positions turn pairs")
+
+    def test_falcon_without_flags(self):
+        """A null of Falcon's class means false."""
+        config = {"model_type": "falcon", "hidden_size": 64, "num_attention_heads": 4}
+        texts = []
+        for edits in ({}, {"multi_query": False, "parallel_attn": False}, {"multi_query": None, "parallel_attn": None}):
+            Path("config.json").write_text(json.dumps({**config, **edits}))
+            self.trainc("import", "config.json", "-o", "model.mlir")
+            texts.append(re.sub('(?s)//[^\n]*|export "config.json" .*?} {', "", Path("model.mlir").read_text()))
+        self.assertEqual(texts[1], texts[2])
+        self.assertNotEqual(texts[0], texts[1])
+
     def test_bloom(self):
         pieces = {"model_type": "bloom", "slow_but_exact": True}
         self.refused({**pieces, "pretraining_tp": 4}, "'slow_but_exact' is true: sums in pieces, without biases, are not supported; expected false")

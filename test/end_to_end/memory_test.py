@@ -115,11 +115,11 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         self.compile(harness.program("gpt"), f"--memory-limit={peak + self.unplanned}")
         compile = [harness.TRAINC, "compile", "model.mlir", "-o", "none.plan"]
         given = ["--micro-batch=3", "--activation-checkpointing=none", "--offload=none"]  # otherwise trainc chooses settings that fit
-        err = self.fails([*compile, *given, f"--memory-limit={peak + self.unplanned - 1}"], 2, f"and {self.unplanned / (1 << 20):.1f} MiB for the process",
-                         f"({peak + self.unplanned - 1} bytes); it fits into --memory-limit=", "; or: ", "--micro-batch")
-        self.fails([*compile, *given, f"--memory-limit={self.unplanned}"], 2, re.compile(rf"\({self.unplanned} bytes\); it fits into --memory-limit=[0-9.]+MiB\n"))
+        err = self.fails([*compile, *given, f"--memory-limit={peak + self.unplanned - 1}"], 2, f"and {self.unplanned / (1 << 20):.1f} MiB for the rest of the process",
+                         f"({peak + self.unplanned - 1} bytes); the plan fits into --memory-limit=", "; or: ", "--micro-batch")
+        self.fails([*compile, *given, f"--memory-limit={self.unplanned}"], 2, re.compile(rf"\({self.unplanned} bytes\); the plan fits into --memory-limit=[0-9.]+MiB\n"))
         self.assertFalse(Path("none.plan").exists())
-        self.run_program(*compile, *given, re.search(r"it fits into (--memory-limit=[0-9.]+MiB); ", err)[1])
+        self.run_program(*compile, *given, re.search(r"the plan fits into (--memory-limit=[0-9.]+MiB); ", err)[1])
 
     def test_limit_on_more_threads_than_it_counts(self):
         """Threads have scratch memory for their blocks: a limit counts 32 threads, and trainrun reports the need of more."""
@@ -144,7 +144,7 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         model = re.sub(r"(train\.program @\w+ \{)", r"\1 memory_limit 1MiB ", harness.program("gpt"))
         Path("limited.mlir").write_text(model)
         compile = [harness.TRAINC, "compile", "limited.mlir", "-o", "none.plan"]
-        self.fails(compile, 2, "the memory limit allows 1.00 MiB (1048576 bytes)")
+        self.fails(compile, 2, "the memory limit is 1.00 MiB (1048576 bytes)")
         self.run_program(*compile, "--memory-limit=1GiB")
 
 

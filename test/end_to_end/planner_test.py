@@ -79,15 +79,15 @@ class PlannerTest(harness.EndToEndTest):
                 settings = {each["setting"]: each["value"] for each in json.loads(Path("limited.json").read_text())["settings"]}
                 self.assertEqual((settings["micro_batch"], settings["accumulate"]), ("256", "1"))
             else:
-                self.assertRegex(done.stderr, r"the samples of a micro-batch \(pairs.mlir:4\), so that it stays at 256")
+                self.assertRegex(done.stderr, r"--micro-batch stays at 256, because the loss combines the samples of a micro-batch \(pairs.mlir:4\)")
 
     def test_why_combined_samples_are_not_split(self):
         """Also where the process alone exceeds the limit, and in the table of strategies."""
         Path("pairs.mlir").write_text(CONTRASTIVE)
         self.fails([TRAINC, "compile", "pairs.mlir", "-o", "limited.plan", "--memory-limit=2MiB"], 2,
-                   "; or: a smaller --micro-batch keeps fewer activations, and makes another loss, which combines the samples of a micro-batch (pairs.mlir:4), so that it stays at 256\n")
+                   "; or: --micro-batch stays at 256, because the loss combines the samples of a micro-batch (pairs.mlir:4): a smaller one keeps fewer activations, but changes the loss\n")
         out, _ = self.trainc("estimate", "pairs.mlir", "--memory=2MiB")
-        self.assertTrue(out.endswith("\ntrainc compile --memory-limit also tries more checkpointing and offload; a smaller --micro-batch makes another loss, which combines the "
+        self.assertTrue(out.endswith("\ntrainc compile --memory-limit also tries more checkpointing and offload; a smaller --micro-batch changes the loss, which combines the "
                                      "samples of a micro-batch (pairs.mlir:4)\n"), out)
         out, _ = self.trainc("estimate", "gpt.mlir", "--memory=2MiB")
         self.assertTrue(out.endswith("\ntrainc compile --memory-limit also tries smaller micro-batches, more checkpointing and offload\n"), out)
@@ -319,7 +319,7 @@ class PlannerTest(harness.EndToEndTest):
     def test_limits_that_nothing_fits_into_name_the_same_least(self):
         """However small the limit is, the strategies with the lowest memory are tried equally."""
         def named(limit):
-            return re.search(r"it fits into --memory-limit=([0-9.]+)MiB", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}MiB"], 2))[1]
+            return re.search(r"the plan fits into --memory-limit=([0-9.]+)MiB", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}MiB"], 2))[1]
         least = named(1)
         self.assertEqual(named(f"{0.985 * float(least):.6f}"), least)  # which is rounded up by less than 1 %
         self.trainc("compile", "gpt.mlir", "--compile-to=plan", f"--memory-limit={least}MiB")
@@ -334,8 +334,8 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(all(line.endswith(" too much") for line in strategies), table)
         self.assertGreater(len(table.splitlines()), len(strategies) + 3, table)
         self.assertRegex(table, r"\nand \d+ more\n$")
-        self.assertNotIn("--activation-checkpointing", error.partition("; it fits into")[2])  # which was tried
-        least = re.search(r"it fits into --memory-limit=([0-9.]+MiB)", error)[1]
+        self.assertNotIn("--activation-checkpointing", error.partition("; the plan fits into")[2])  # which was tried
+        least = re.search(r"the plan fits into --memory-limit=([0-9.]+MiB)", error)[1]
         self.decided(f"--memory-limit={least}")
         self.decided("--memory-limit=46MiB", "--offload=optimizer,gradients,parameters,activations", "--offload-group=256KiB")
 

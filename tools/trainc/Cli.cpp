@@ -104,11 +104,11 @@ void addEstimate(CLI::App &app, EstimateCommand &command) {
                    "  trainc estimate examples/gpt/gpt.mlir --ranks=8 --memory=16GiB\n"
                    "  trainc estimate gpt.mlir --ranks=8 --zero-stage=3          # stage 3 alone\n"
                    "  trainc estimate gpt.mlir --target=cuda --gpu=h100-sxm --precision=bf16 --json\n"
-                   "What an option or the model's train.program says stays as it is.");
+                   "Settings that an option or the model's train.program gives are not varied.");
   estimate->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
   estimate
       ->add_option("--memory", command.memory,
-                   "Bytes that a rank may take, e.g. 80GiB: says what fits, and the fastest that does;\n"
+                   "Memory of a rank, e.g. 80GiB: marks the strategies that fit, and the fastest of them;\n"
                    "default: the memory limit")
       ->transform(someBytes())
       ->type_name("SIZE")
@@ -125,7 +125,7 @@ void addImport(CLI::App &app, ImportCommand &command) {
   importing->footer(
       "Examples:\n"
       "  trainc import Qwen3-0.6B -o qwen3.mlir\n"
-      "  trainc import Qwen3-0.6B/config.json --dry-run     # what becomes of each key\n"
+      "  trainc import Qwen3-0.6B/config.json --dry-run     # prints how each key is used\n"
       "  trainc import SmolLM2-135M.gguf -o smol            # a folder: text, weights, tokenizer\n"
       "  trainc import bert-base-uncased --task=classification --labels=5 --no-dropout\n"
       "Then `trainc compile qwen3.mlir`, and `trainrun qwen3.plan --init=Qwen3-0.6B`.");
@@ -134,13 +134,13 @@ void addImport(CLI::App &app, ImportCommand &command) {
       ->required()
       ->type_name("FOLDER|FILE");
   importing
-      ->add_option(
-          "-o,--output", command.output,
-          "Model file to write, or of a GGUF file the folder; default: the folder's name with .mlir,\n"
-          "or the file's without .gguf")
+      ->add_option("-o,--output", command.output,
+                   "Model file to write, or the folder to write for a GGUF file; default: the folder's name\n"
+                   "with .mlir, or the GGUF file's name without .gguf")
       ->type_name("MODEL.mlir");
   importing
-      ->add_option("--task", command.task, "Head to put on the model; default: that of the weights' class")
+      ->add_option("--task", command.task,
+                   "Head to put on the model; default: the head of the weights' class")
       ->type_name("causal-lm|masked-lm|classification|token-classification");
   importing->add_option("--labels", command.labels, "Classes of the head; default: those of the config")
       ->type_name("N");
@@ -151,8 +151,7 @@ void addImport(CLI::App &app, ImportCommand &command) {
   importing->add_flag(
       "--long-texts", command.longTexts,
       "Take longrope's factors for texts that are longer than original_max_position_embeddings");
-  importing->add_flag("--dry-run", command.dryRun,
-                      "Write nothing; print what becomes of each key of the config");
+  importing->add_flag("--dry-run", command.dryRun, "Write nothing; print how each key of the config is used");
   addQuiet(*importing, command.quiet);
 }
 
@@ -211,7 +210,7 @@ void addPlan(CLI::App &command, std::string &plan) {
 
 void addSign(CLI::App &app, SignCommand &command) {
   CLI::App *sign =
-      app.add_subcommand("sign", "Sign a plan, for machines that run no other (trainrun --trust)");
+      app.add_subcommand("sign", "Sign a plan for machines that run only signed plans (trainrun --trust)");
   sign->footer("Writes PLAN.sig. Examples:\n"
                "  openssl genpkey -algorithm ed25519 -out key.pem         # once; keep it secret\n"
                "  openssl pkey -in key.pem -pubout -out keys.pem          # for machines that run plans\n"

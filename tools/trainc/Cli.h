@@ -45,7 +45,7 @@ struct TokenizeCommand {
 struct ImportCommand {
   std::string model; ///< a folder with a config.json, or the file itself
   std::string output;
-  std::string task;              ///< a name of importer::kTaskNames; empty: that of the weights' class
+  std::string task;              ///< a name of importer::kTaskNames; empty: the head of the weights' class
   std::optional<int64_t> labels; ///< classes of a new head
   bool tokenTypes = false;       ///< whether the data has a column with the types of tokens
   bool dryRun = false;           ///< whether only the table of keys is printed

@@ -78,8 +78,7 @@ std::string takenAs(const GgufFamily *family, const std::string &name) {
 
 Result<std::string> ggufText(const std::filesystem::path &path) {
   TRAINC_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(path));
-  const Result<std::string_view> architecture = file.text("general.architecture");
-  const GgufFamily *family = architecture.ok() ? findGgufFamily(*architecture) : nullptr;
+  const GgufFamily *family = findGgufFamily(file);
   Columns metadata, tensors;
   for (const GgufEntry &entry : file.metadata())
     metadata.add({entry.key, std::visit([](const auto &value) { return textOf(value); }, entry.value)});

@@ -68,7 +68,7 @@ static std::string othersForLimit(const std::string &combinedSamples) {
   if (combinedSamples.empty())
     return tries + "smaller micro-batches, " + rest + "\n";
   return tries + rest +
-         "; a smaller --micro-batch makes another loss, which combines the samples of a micro-batch (" +
+         "; a smaller --micro-batch changes the loss, which combines the samples of a micro-batch (" +
          combinedSamples + ")\n";
 }
 

@@ -28,9 +28,9 @@ public:
   }
 
 private:
-  /// Returns the greatest divisor of `width` that is a multiple of `lanes` and at most `most`.
-  static int64_t divisor(int64_t width, int64_t most, int64_t lanes) {
-    int64_t columns = std::min(most, width) / lanes * lanes;
+  /// Returns the greatest divisor of `width` that is a multiple of `lanes` and at most `max`.
+  static int64_t divisor(int64_t width, int64_t max, int64_t lanes) {
+    int64_t columns = std::min(max, width) / lanes * lanes;
     while (width % columns != 0)
       columns -= lanes;
     return columns;

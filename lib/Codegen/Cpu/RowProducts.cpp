@@ -19,11 +19,11 @@ public:
   RowColumns(const Product &product, Emitter &emit, Value a, Value b, Value c, Value first)
       : product(product), gemm(product.shape), emit(emit), a(a), b(b), first(first) {
     for (int64_t lane = 0; lane < countOf(gemm); lane += lanes())
-      places.push_back({c, product.result, emit.add(first, lane)});
-    for (const Address &place : places)
+      vectors.push_back({c, product.result, emit.add(first, lane)});
+    for (const Address &vector : vectors)
       masks.push_back(gemm.n % countOf(gemm) == 0
                           ? Mask()
-                          : emit.lanesBelow(emit.sub(emit.i64(gemm.n), place.index), lanes()));
+                          : emit.lanesBelow(emit.sub(emit.i64(gemm.n), vector.index), lanes()));
     for (int64_t i = 0; gemm.transposeB && i < countOf(gemm); ++i)
       rows.push_back(emit.mul(emit.min(emit.add(first, i), emit.i64(gemm.n - 1)), gemm.ldb));
   }
@@ -33,8 +33,8 @@ public:
   void compute() {
     Value none = emit.constant(Emitter::laneType(nn::wideElement(product.factor), lanes()), 0);
     SmallVector<Value> totals;
-    for (auto [place, mask] : llvm::zip(places, masks))
-      totals.push_back(gemm.accumulate ? emit.load(place, lanes(), mask) : none);
+    for (auto [vector, mask] : llvm::zip(vectors, masks))
+      totals.push_back(gemm.accumulate ? emit.load(vector, lanes(), mask) : none);
     const SmallVector<Value> zeros(totals.size(), none);
     constexpr int64_t kDepth = fma::kDepthBlock;
     const int64_t whole = gemm.k / kDepth * kDepth;
@@ -43,8 +43,8 @@ public:
     });
     if (whole != gemm.k)
       totals = addBlock(emit.i64(whole), gemm.k - whole, zeros, totals);
-    for (auto [total, place, mask] : llvm::zip(totals, places, masks))
-      emit.store(total, place, mask);
+    for (auto [total, vector, mask] : llvm::zip(totals, vectors, masks))
+      emit.store(total, vector, mask);
   }
 
 private:
@@ -118,9 +118,9 @@ private:
   const GemmShape &gemm;
   Emitter &emit;
   Value a, b, first;
-  SmallVector<Address> places; ///< of vectors of C
-  SmallVector<Mask> masks;     ///< of vectors of C
-  SmallVector<Value> rows;     ///< offsets in B, if its rows are columns of the product
+  SmallVector<Address> vectors; ///< of C
+  SmallVector<Mask> masks;      ///< of the same vectors
+  SmallVector<Value> rows;      ///< offsets in B, if its rows are columns of the product
 };
 
 } // namespace

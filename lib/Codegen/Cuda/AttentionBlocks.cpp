@@ -52,12 +52,12 @@ bool BlockNeeds::holdsAll(const BlockSizes &sizes) const {
 
 std::optional<BlockSizes> BlockNeeds::sizes() const {
   const int64_t useful = llvm::bit_ceil<uint64_t>(llvm::divideCeil(positions, kWarpRows));
-  for (int64_t most : kBlockBytes) {
+  for (int64_t maxBytes : kBlockBytes) {
     std::optional<BlockSizes> fits;
     for (int64_t warps = std::min<int64_t>(4, useful); warps > 0; warps /= 2)
       for (int64_t rows = 64; rows >= minOthers(element); rows /= 2) {
         const BlockSizes sizes{warps, rows};
-        if (bytes(sizes) > most)
+        if (bytes(sizes) > maxBytes)
           continue;
         if (holdsAll(sizes))
           return sizes;
@@ -110,8 +110,8 @@ void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first
     if (to.width != rows.width)
       within = arith::AndIOp::create(emit.builder, emit.loc, within, emit.less(column, emit.i64(rows.width)));
     const HeadRows from = rows.from(emit, emit.min(position, emit.i64(positions - 1)));
-    Value place = emit.add(from.offset, emit.min(column, emit.i64(rows.width - lanes)));
-    Value loaded = emit.load({rows.base, memory, place}, lanes);
+    Value offset = emit.add(from.offset, emit.min(column, emit.i64(rows.width - lanes)));
+    Value loaded = emit.load({rows.base, memory, offset}, lanes);
     loaded = arith::SelectOp::create(emit.builder, emit.loc, within, loaded, none);
     emit.store(loaded, {to.base, memory, emit.add(emit.mul(row, to.stride), column)});
   };
@@ -183,12 +183,16 @@ void AttentionBlocks::bias(Parts &scores, Value slope, const Visibility &visibil
   }
 }
 
+std::pair<Value, Value> AttentionBlocks::coordinates(int64_t part, Value ownFirst, Value otherFirst) {
+  Value row = emit.add(ownFirst, products.row(part / 2 % 2));
+  Value column = emit.add(emit.add(otherFirst, products.column()), part / 4 * kStripColumns + part % 2);
+  return {row, column};
+}
+
 void AttentionBlocks::addBias(Parts &scores, const DistanceBias &bias, bool ownAreQueries, Value ownFirst,
                               Value otherFirst) {
   for (auto [index, score] : llvm::enumerate(scores)) {
-    Value row = emit.add(ownFirst, products.row(int64_t(index) / 2 % 2));
-    Value column = emit.add(emit.add(otherFirst, products.column()),
-                            int64_t(index) / 4 * kStripColumns + int64_t(index) % 2);
+    const auto [row, column] = coordinates(int64_t(index), ownFirst, otherFirst);
     score =
         emit.add(score, emit.load(ownAreQueries ? bias.at(emit, row, column) : bias.at(emit, column, row)));
   }
@@ -199,8 +203,7 @@ void AttentionBlocks::addToSums(const DistanceSums &of, Value sums, Value offset
                                 Value first, Value key) {
   const int64_t last = sizes.others - 1, distances = sizes.owned() + last;
   for (auto [index, gradient] : llvm::enumerate(dS)) {
-    Value row = products.row(int64_t(index) / 2 % 2);
-    Value column = emit.add(products.column(), int64_t(index) / 4 * kStripColumns + int64_t(index) % 2);
+    const auto [row, column] = coordinates(int64_t(index), emit.i64(0), emit.i64(0));
     emit.store(gradient, {shared, element, emit.add(emit.mul(row, sizes.others), column)});
   }
   function.barrier();
@@ -208,9 +211,9 @@ void AttentionBlocks::addToSums(const DistanceSums &of, Value sums, Value offset
   emit.loop(emit.i64(0), emit.i64(distances), function.threads(), [&](Value begin) {
     // Query i and key i - d, both counted from the block's first ones, with d = number - last.
     Value number = emit.add(begin, function.thread()), d = emit.sub(number, emit.i64(last));
-    Value place = emit.add(emit.sub(d, key), of.keyOffset());
+    Value column = emit.add(emit.sub(d, key), of.keyOffset());
     Value exists = arith::AndIOp::create(emit.builder, emit.loc, emit.less(number, emit.i64(distances)),
-                                         emit.less(emit.i64(-1), place));
+                                         emit.less(emit.i64(-1), column));
     emit.when(exists, [&] {
       Value sum =
           emit.loop(emit.max(d, emit.i64(0)), emit.min(queries, emit.add(number, 1)), 1,
@@ -218,7 +221,7 @@ void AttentionBlocks::addToSums(const DistanceSums &of, Value sums, Value offset
                       Value pair = emit.add(emit.mul(query, sizes.others), emit.sub(query, d));
                       return SmallVector<Value>{emit.add(carried[0], emit.load({shared, element, pair}))};
                     })[0];
-      const Address to{sums, element, emit.add(offset, place)};
+      const Address to{sums, element, emit.add(offset, column)};
       emit.store(emit.add(emit.load(to), sum), to);
     });
   });

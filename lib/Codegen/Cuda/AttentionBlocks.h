@@ -112,6 +112,9 @@ public:
   llvm::SmallVector<HeldRows, 2> own, others;
 
 private:
+  /// Returns the positions of the row and of the column of a thread's element `part`, if owned positions
+  /// begin at `own` and the others at `other`.
+  std::pair<mlir::Value, mlir::Value> coordinates(int64_t part, mlir::Value own, mlir::Value other);
   mlir::Value smallNumber(mlir::Value number);
   void hideBySegments(Parts &scores, const Visibility &visibility, mlir::Value own, mlir::Value other,
                       int64_t positions);

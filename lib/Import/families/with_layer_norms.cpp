@@ -91,6 +91,14 @@ Decoder readOpt(Config &config) {
   return decoder;
 }
 
+/// Reads a flag of Falcon's class, for which null means false.
+static bool readFlag(Config &config, std::string_view key) {
+  if (!config.isNull(key))
+    return config.flag(key);
+  config.ignore({key});
+  return false;
+}
+
 /// Heads and norms of Falcon 7B (one head of keys), RW (as many as queries) and 40B (groups).
 static void readFalconHeads(Config &config, Decoder &decoder) {
   Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width);
@@ -110,11 +118,11 @@ static void readFalconHeads(Config &config, Decoder &decoder) {
     }
     return;
   }
-  if (config.flag("multi_query"))
+  if (readFlag(config, "multi_query"))
     attention.keyHeads = 1;
   config.ignore({"num_kv_heads"}); // of the new architecture
   config.require("num_ln_in_parallel_attn", 1, "several norms are of the new architecture only");
-  decoder.isParallel = config.flag("parallel_attn");
+  decoder.isParallel = readFlag(config, "parallel_attn");
   decoder.norms.attention = "input_layernorm";
   if (!decoder.isParallel)
     decoder.norms.mlp = "post_attention_layernorm";
@@ -168,8 +176,7 @@ Decoder readBloom(Config &config) {
   decoder.width = config.size(config.has("n_embed") ? "n_embed" : "hidden_size", 64);
   if (config.has("n_embed"))
     config.ignore({"hidden_size"}); // n_embed is the older name, and counts
-  config.ignore({"seq_length", "n_inner", "offset_alibi", "attention_softmax_in_fp32", "bias_dropout_fusion",
-                 "masked_softmax_fusion", "unk_token_id", "skip_bias_add", "skip_bias_add_qkv"});
+  config.ignore({"seq_length", "n_inner"});
   decoder.maxPositions = 2048; // any number; ALiBi has no table
   decoder.initialRange = config.number("initializer_range");
   decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon")};

@@ -22,6 +22,9 @@ constexpr GgufSteps kSteps[] = {
     {"codeshell", kDigits},
     {"exaone", kDigits},
     {"falcon", kFalcon},
+    {"bloom", kBloom},
+    {"poro-chat", kBloom},
+    {"gpt3-finnish", kBloom},
     {"llama-bpe", kThreeDigits, true, true},
     {"llama-v3", kThreeDigits, true, true},
     {"llama3", kThreeDigits, true, true},
@@ -71,6 +74,8 @@ Json ggufPreTokenizer(const GgufSteps &steps) {
                                    byteLevelStep(true),
                                    digitsStep(false),
                                    isolatedStep("[0-9][0-9][0-9]")}));
+  case kBloom:
+    return sequenceOf(Json::array({isolatedStep(R"( ?[^(\s|[.,!?…。，、।۔،])]+)"), byteLevelStep(false)}));
   case kThreeDigits:
     return sequenceOf(Json::array({isolatedStep(wordPattern(R"(\p{N}{1,3})")), byteLevelStep(false)}));
   case kOneDigit:

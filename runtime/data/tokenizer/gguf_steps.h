@@ -23,6 +23,7 @@ enum class GgufStepsKind {
   kByteLevel,       ///< GPT-2's pattern
   kDigits,          ///< single digits, then GPT-2's pattern
   kFalcon,          ///< punctuation, GPT-2's pattern, three digits
+  kBloom,           ///< spaces and punctuation end a word
   kThreeDigits,     ///< Llama 3's pattern: up to three digits
   kOneDigit,        ///< the same with single digits
   kOneDigitAndForm, ///< the same in Unicode's form NFC

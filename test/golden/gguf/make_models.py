@@ -2,13 +2,14 @@
 """Writes tiny models as GGUF files, as llama.cpp's converter lays them out, and what transformers reads from them.
 
     pip install gguf==0.19.0 transformers==5.24.0 torch==2.11.0 accelerate numpy safetensors
-    test/golden/gguf/make_models.py
+    test/golden/gguf/make_models.py [FAMILY...]
 
 Writes, beside this script, for each family: FAMILY.gguf, random tensors in F32, F16 and Q8_0; FAMILY.safetensors, the tensors that
 transformers makes of the file. Seeds for the fuzzer are copied to test/fuzz/corpus/gguf.
 """
 import pathlib
 import shutil
+import sys
 
 import gguf
 import numpy
@@ -46,14 +47,21 @@ FAMILIES = {
         {"attn_qkv": (3 * WIDTH, WIDTH), "attn_output": (WIDTH, WIDTH), "ffn_up": (4 * WIDTH, WIDTH), "ffn_down": (WIDTH, 4 * WIDTH)} | NORMS,
         ["attn_qkv", "attn_output", "ffn_up", "ffn_down", "attn_norm", "ffn_norm"], True,
     ),
+    "bloom": (
+        {"attn_qkv": (3 * WIDTH, WIDTH), "attn_output": (WIDTH, WIDTH), "ffn_up": (4 * WIDTH, WIDTH), "ffn_down": (WIDTH, 4 * WIDTH)} | NORMS,
+        ["attn_qkv", "attn_output", "ffn_up", "ffn_down", "attn_norm", "ffn_norm"], True,
+    ),
 }
+OLDER = ("gpt2", "bloom")  # as many heads of keys as of queries, and a wide MLP
 
 
 def tensors_of(family: str) -> dict:
     layer, biased, tied = FAMILIES[family]
     shapes = {"token_embd.weight": (VOCABULARY, WIDTH), "output_norm.weight": (WIDTH,)}
-    if family in ("gpt2", "starcoder2"):
+    if family in ("gpt2", "starcoder2", "bloom"):
         shapes["output_norm.bias"] = (WIDTH,)
+    if family == "bloom":
+        shapes |= {"token_embd_norm.weight": (WIDTH,), "token_embd_norm.bias": (WIDTH,)}
     if family == "gpt2":
         shapes["position_embd.weight"] = (16, WIDTH)
     if not tied:
@@ -71,9 +79,9 @@ def write(family: str, path: pathlib.Path) -> None:
     writer.add_block_count(1)
     writer.add_context_length(16)
     writer.add_embedding_length(WIDTH)
-    writer.add_feed_forward_length(4 * WIDTH if family == "gpt2" else HIDDEN)
+    writer.add_feed_forward_length(4 * WIDTH if family in OLDER else HIDDEN)
     writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS if family == "gpt2" else KEYS)
+    writer.add_head_count_kv(HEADS if family in OLDER else KEYS)
     writer.add_key_length(HEAD)
     writer.add_value_length(HEAD)
     writer.add_vocab_size(VOCABULARY)
@@ -95,12 +103,12 @@ def write(family: str, path: pathlib.Path) -> None:
 
 
 def main() -> None:
-    for family in FAMILIES:
+    for family in sys.argv[1:] or FAMILIES:
         path = HERE / f"{family}.gguf"
         write(family, path)
         # Sizes that transformers does not take from the file.
         sizes = {"head_dim": HEAD} if family in ("qwen3", "gemma2", "gemma3") else {}
-        if family in ("gpt2", "starcoder2"):
+        if family in ("gpt2", "starcoder2", "bloom"):
             sizes = {"vocab_size": VOCABULARY}
         if family == "gpt2":
             sizes["n_positions"] = 16
@@ -110,7 +118,7 @@ def main() -> None:
             tensors.pop("lm_head.weight", None)
         safetensors.torch.save_file(tensors, HERE / f"{family}.safetensors")
         print(family, len(tensors), sum(tensor.numel() for tensor in tensors.values()))
-    for family in ("llama", "gpt2"):
+    for family in {"llama", "gpt2"} & set(sys.argv[1:] or FAMILIES):
         shutil.copy(HERE / f"{family}.gguf", SEEDS)
 
 

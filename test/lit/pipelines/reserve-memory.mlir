@@ -19,6 +19,6 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4
   nn.loss "loss" %y
 }
-// LIMIT: [[FILE]]:[[@LINE+2]]:1: error: {{(with .*, )?}}the plan needs {{.*}}: {{.*}} for itself ({{.*}}) and 640 MiB of the GPU for the driver and libraries (reserve_memory); the memory limit allows 640 MiB (671088640 bytes); it fits into --memory-limit={{[0-9.]+[KM]iB}}; or: reserve less (--reserve-memory)
+// LIMIT: [[FILE]]:[[@LINE+2]]:1: error: {{(with .*, )?}}the plan needs {{.*}}: {{.*}} for its buffers ({{.*}}) and 640 MiB of the GPU for the driver and libraries (reserve_memory); the memory limit is 640 MiB (671088640 bytes); the plan fits into --memory-limit={{[0-9.]+[KM]iB}}; or: reserve less (--reserve-memory)
 // CPU: [[FILE]]:[[@LINE+1]]:1: error: reserve_memory (--reserve-memory) is for GPUs; with target cpu the compiler knows the process's memory besides the plan (memory.unplanned of the report); leave it out
 train.program @p { model @m  optimizer sgd  batch 2 }

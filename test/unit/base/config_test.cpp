@@ -1,4 +1,5 @@
 #include "base/config_defaults.h"
+#include "base/config_forms.h"
 #include "base/text_config.h"
 
 #include <gtest/gtest.h>
@@ -25,6 +26,54 @@ TEST(ConfigDefaults, FillsWhatIsMissing) {
   EXPECT_TRUE(withClassDefaults(Json::object(), "ministral3").contains("rope_parameters"));
   EXPECT_FALSE(
       withClassDefaults({{"rope_scaling", {{"factor", 2.0}}}}, "ministral3").contains("rope_parameters"));
+}
+
+TEST(ConfigForms, NamesAreThoseThatTheClassReads) {
+  EXPECT_EQ(withNamesOfClass({{"n_embed", 48}, {"hidden_size", 64}, {"num_attention_heads", 6}}, "bloom"),
+            Json({{"hidden_size", 48}, {"n_head", 6}}));
+  EXPECT_EQ(withNamesOfClass({{"n_head", 4}, {"num_attention_heads", 6}, {"n_embed", nullptr}}, "bloom"),
+            Json({{"n_head", 4}}));
+  const Json llama = {{"num_attention_heads", 6}};
+  EXPECT_EQ(withNamesOfClass(llama, "llama"), llama);
+}
+
+TEST(ConfigForms, RotaryKeysAreThoseOfVersion4) {
+  EXPECT_EQ(withRopeOfVersion4({{"rope_parameters",
+                                 {{"rope_type", "linear"},
+                                  {"factor", 2.0},
+                                  {"rope_theta", 500.0},
+                                  {"partial_rotary_factor", 0.5}}}},
+                               "llama"),
+            Json({{"rope_theta", 500.0},
+                  {"partial_rotary_factor", 0.5},
+                  {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}}}}));
+  EXPECT_EQ(
+      withRopeOfVersion4({{"rotary_pct", 0.25}, {"rotary_emb_base", 7.0}, {"rope_theta", 8.0}}, "gpt_neox"),
+      Json({{"partial_rotary_factor", 0.25}, {"rope_theta", 8.0}}));
+  const Json version4 = {{"rope_theta", 500.0}, {"rope_scaling", nullptr}};
+  EXPECT_EQ(withRopeOfVersion4(version4, "llama"), version4);
+}
+
+TEST(ConfigForms, LayersWithAWindowHaveRotaryKeysOfTheirOwn) {
+  const Json plain = {{"rope_type", "default"}, {"rope_theta", 300.0}};
+  const Json scaled = {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 500.0}};
+  const auto both = [](const Json &full, const Json &sliding) {
+    return Json({{"rope_parameters", {{"full_attention", full}, {"sliding_attention", sliding}}}});
+  };
+  EXPECT_EQ(withRopeOfVersion4(both(scaled, plain), "gemma3_text"),
+            Json({{"rope_theta", 500.0},
+                  {"rope_local_base_freq", 300.0},
+                  {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}}}}));
+  EXPECT_EQ(withRopeOfVersion4(both(plain, plain), "modernbert"),
+            Json({{"global_rope_theta", 300.0}, {"local_rope_theta", 300.0}}));
+  // Version 4 cannot express scaling in these layers.
+  const Json rest = {{"rope_type", "linear"}, {"factor", 2.0}};
+  EXPECT_EQ(withRopeOfVersion4(both(plain, scaled), "olmo3")["rope_parameters"],
+            Json({{"sliding_attention", rest}}));
+  EXPECT_EQ(withRopeOfVersion4(both(scaled, plain), "modernbert")["rope_parameters"],
+            Json({{"full_attention", rest}}));
+  EXPECT_EQ(withRopeOfVersion4(both(plain, 5), "gemma3_text")["rope_parameters"],
+            Json({{"sliding_attention", 5}}));
 }
 
 TEST(TextConfig, HasTheKeysOfTheEnclosingConfigThatItLacks) {

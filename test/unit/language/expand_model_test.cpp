@@ -279,7 +279,7 @@ TEST(ExpandModel, MistakesInBlocks) {
                           "m.mlir:2:1: in block @b<n = 2>, which is used here"));
 }
 
-TEST(ExpandModel, PlacesAreThoseOfTheAuthor) {
+TEST(ExpandModel, PositionsAreThoseInTheSource) {
   Expansion expansion("let w = 4\n nn.a $w to $(w + 1) b\nnn.block @b<n>() {\n  c $n d\n}\n@b<n = 7>\n");
   EXPECT_EQ(expansion.expanded.text(),
             "\n nn.a 4 to 5 b\n\n@\"b<n = 7>\"\n\nnn.block @\"b<n = 7>\"() {\n  c 7 d\n}");
@@ -371,7 +371,7 @@ TEST_F(Import, UnclosedBraces) {
                   "`nn.block @a() {`"));
 }
 
-TEST(ExpandModel, MasksKeepPlaces) {
+TEST(ExpandModel, MasksKeepPositions) {
   EXPECT_EQ(maskExpansions("let w = 4\nimport \"a\"\nto $w x$(w / (2))xf32 @b<n = 1>() {$}"),
             "         \n          \nto  1 x         1xf32 @b       () {1}");
 }

@@ -70,9 +70,10 @@ const RanksRule kRanksRules[] = {
     {"partByRank", [](auto &b) { *gatherBoth(b).ranges[0]->source = at(bufferOf(b, "u"), 0, 0, 128); },
      "expected a rank stride of 0 or, for the rank's part of a whole, 384, found 128"},
     {"sharedBytes", [](auto &b) { *rangeOf(b, kScatter1).destination = at(bufferOf(b, "G1")); },
-     "reduce-scatter: expected source and destination apart, found shared bytes"},
+     "reduce-scatter: expected a source and a destination without common bytes, found an overlap"},
     {"wrongPartInPlace", [](auto &b) { *gatherBoth(b).ranges[0]->source = at(bufferOf(b, "u")); },
-     "expected source and destination apart, or the source as the rank's part"},
+     "expected a source and a destination without common bytes, or the source as the rank's shard of the "
+     "destination"},
     {"inLoop",
      [](auto &b) {
        b.collective(b.loop(microOf(b), 2),
@@ -132,7 +133,8 @@ const RanksRule kRanksRules[] = {
      "all-gather source of range 1: expected it within the 8 bytes"},
     {"rangesShareBytes",
      [](auto &b) { gatherBoth(b).ranges.push_back(std::make_unique<fb::RangeT>(*gatherBoth(b).ranges[0])); },
-     "all-gather: expected ranges apart, but for what several read, found shared bytes of ranges 0 and 2"},
+     "all-gather: expected ranges that have only bytes in common that both read, found others in ranges 0 "
+     "and 2"},
     {"rangeReadInFlight", [](auto &b) { b.plan.entries[1]->instructions[2]->after.clear(); },
      "copy source: it reads bytes that instruction 1"},
     {"rangeMissing", [](auto &b) { gatherBoth(b).ranges.pop_back(); },

@@ -31,7 +31,7 @@ const CudaRule kCudaRules[] = {
      "object compute_80: expected PTX with a zero byte at its end, found none"},
     {"loopUnalignedAccess",
      [](auto &b) { operation<fb::LoopT>(b, 3, 0).body[0]->operation.AsLaunch()->args[0] = at(0, 0, 1016); },
-     "argument 0: expected a loop stride in multiples of 16, as a GPU reads 1024 bytes, found 1016"},
+     "argument 0: expected a loop stride in multiples of 16, because a GPU reads 1024 bytes, found 1016"},
     {"levelOfAGpu", [](auto &b) { b.plan.target = "cpu"; }, "object level: expected x86-64-v3"},
 };
 

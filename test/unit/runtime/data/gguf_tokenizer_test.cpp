@@ -52,7 +52,8 @@ TEST(GgufTokenizer, StepsAreThoseOfHuggingFace) {
                                      {"llama-bpe", "llama3"},
                                      {"qwen2", "qwen2"},
                                      {"smollm", "starcoder"},
-                                     {"falcon", "falcon"}}) {
+                                     {"falcon", "falcon"},
+                                     {"bloom", "bloom"}}) {
     const auto tokenizer = openTokenizer(folder.write("t.gguf", byteLevelModel(pre)));
     ASSERT_OK(tokenizer);
     const auto golden =
@@ -107,6 +108,7 @@ TEST(GgufTokenizerWriter, TokenizersAreReadAgain) {
                                     {"gpt-2", byteLevelModel("gpt-2")},
                                     {"smollm", byteLevelModel("smollm")},
                                     {"falcon", byteLevelModel("falcon")},
+                                    {"bloom", byteLevelModel("bloom")},
                                     {"llama-bpe", byteLevelModel("llama-bpe")},
                                     {"falcon3", byteLevelModel("falcon3")},
                                     {"dbrx", byteLevelModel("dbrx")},

@@ -97,6 +97,59 @@ TEST(GgufConfig, FactorsForShortAndLongTextsAreRead) {
               testing::HasSubstr("the tensor rope_factors_long.weight scales rotary frequencies"));
 }
 
+TEST(GgufConfig, HeadsWithoutEntriesAreThoseOfLlamaCpp) {
+  const auto config = Json::parse(configOf(GgufBuilder()
+                                               .text("general.architecture", "gemma2")
+                                               .u32("gemma2.embedding_length", 64)
+                                               .u32("gemma2.attention.head_count", 8)
+                                               .build()));
+  EXPECT_EQ(config["num_key_value_heads"], 8) << "the class has 4";
+  EXPECT_EQ(config["head_dim"], 8) << "the class has 256";
+}
+
+TEST(GgufConfig, FalconHasOneNormOrTwo) {
+  const auto falcon = [](uint32_t keyHeads) {
+    return GgufBuilder()
+        .text("general.architecture", "falcon")
+        .text("falcon.tensor_data_layout", "jploski")
+        .u32("falcon.attention.head_count", 4)
+        .u32("falcon.attention.head_count_kv", keyHeads);
+  };
+  const auto of = [](const std::string &content) {
+    EXPECT_EQ(requireWholeConfig(*parseGguf(content)).message(), "");
+    const Json config = Json::parse(configOf(content));
+    return std::pair(config.value("new_decoder_architecture", Json()),
+                     config.value("num_ln_in_parallel_attn", Json()));
+  };
+  EXPECT_EQ(of(falcon(1).build()), std::pair(Json(), Json()));
+  EXPECT_EQ(of(falcon(2).build()), std::pair(Json(true), Json(1)));
+  EXPECT_EQ(of(falcon(2).floats("blk.0.attn_norm_2.weight", {1}, {1}).build()),
+            std::pair(Json(true), Json()));
+}
+
+TEST(GgufConfig, KeysOfBloom) {
+  const std::string content =
+      GgufBuilder()
+          .text("general.architecture", "bloom")
+          .u32("bloom.context_length", 2048)
+          .u32("bloom.embedding_length", 64)
+          .u32("bloom.feed_forward_length", 256)
+          .u32("bloom.block_count", 3)
+          .u32("bloom.attention.head_count", 8)
+          .u32("bloom.attention.head_count_kv", 8)
+          .number("bloom.attention.layer_norm_epsilon", GgufValueType::kFloat32, 1e-5F)
+          .build();
+  EXPECT_EQ(Json::parse(configOf(content)), Json({{"model_type", "bloom"},
+                                                  {"seq_length", 2048},
+                                                  {"hidden_size", 64},
+                                                  {"n_inner", 256},
+                                                  {"n_layer", 3},
+                                                  {"n_head", 8},
+                                                  {"layer_norm_epsilon", 1e-5},
+                                                  {"tie_word_embeddings", true}}));
+  EXPECT_EQ(requireWholeConfig(*parseGguf(content)).message(), "");
+}
+
 TEST(GgufConfig, IsComparedWithThePlans) {
   const auto compared = [](std::string_view own) {
     return compareGgufConfig(own, "m.gguf", configOf(llama()));
@@ -118,6 +171,25 @@ TEST(GgufConfig, IsComparedWithThePlans) {
   const auto none = compared("");
   ASSERT_OK(none);
   EXPECT_THAT(none->note, testing::HasSubstr("m.gguf is not compared, because the plan has no config.json"));
+}
+
+TEST(GgufConfig, RotaryBaseOfLayersWithoutAWindowIsCompared) {
+  const std::string metadata = configOf(GgufBuilder()
+                                            .text("general.architecture", "gemma3")
+                                            .u32("gemma3.block_count", 2)
+                                            .number("gemma3.rope.freq_base", GgufValueType::kFloat32, 5e3F)
+                                            .build());
+  const auto compared = [&](double theta) {
+    const Json own = {{"model_type", "gemma3_text"},
+                      {"num_hidden_layers", 2},
+                      {"layer_types", {"sliding_attention", "sliding_attention"}},
+                      {"rope_parameters",
+                       {{"full_attention", {{"rope_type", "default"}, {"rope_theta", theta}}},
+                        {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 10000.0}}}}}};
+    return compareGgufConfig(own.dump(), "m.gguf", metadata).status().message();
+  };
+  EXPECT_EQ(compared(5000), "");
+  EXPECT_THAT(compared(1e6), testing::HasSubstr("rope_theta: 5000.0 in this file, 1000000.0 in the plan"));
 }
 
 } // namespace

@@ -61,7 +61,7 @@ TEST_P(GgufFamilies, SlicesAreThoseOfTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(All, GgufFamilies,
                          testing::Values("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "starcoder2",
-                                         "gpt2"),
+                                         "gpt2", "bloom"),
                          [](const auto &info) { return std::string(info.param); });
 
 /// A file of the architecture with two heads of queries and one of keys.
@@ -101,6 +101,27 @@ TEST(GgufWeights, GroupsOfFusedHeads) {
               ElementsAre(0, 1, 10, 20, 2, 3, 11, 21));
 }
 
+TEST(GgufWeights, NormsOfFalconDependOnTheirNumber) {
+  const auto namesOf = [](const std::string &content) {
+    const auto file = parseGguf(content);
+    EXPECT_TRUE(file.ok());
+    const auto tensors = huggingFaceTensors(*file);
+    EXPECT_TRUE(tensors.ok()) << tensors.status().message();
+    std::vector<std::string> names;
+    for (const WeightTensor &tensor : *tensors)
+      names.push_back(tensor.name);
+    return names;
+  };
+  const auto one = [] { return modelOf("falcon").floats("blk.0.attn_norm.weight", {2}, {1, 2}); };
+  EXPECT_THAT(namesOf(one().build()), ElementsAre("transformer.h.0.input_layernorm.weight"));
+  EXPECT_THAT(namesOf(one().floats("blk.0.attn_norm_2.weight", {2}, {3, 4}).build()),
+              ElementsAre("transformer.h.0.ln_mlp.weight", "transformer.h.0.ln_attn.weight"));
+  const GgufFamily &falcon = *findGgufFamily("falcon");
+  EXPECT_EQ(ggufName(falcon, "transformer.h.3.input_layernorm.bias")->name, "blk.3.attn_norm.bias");
+  EXPECT_EQ(ggufName(falcon, "transformer.h.3.ln_mlp.bias")->name, "blk.3.attn_norm.bias");
+  EXPECT_EQ(ggufName(falcon, "transformer.h.3.ln_attn.bias")->name, "blk.3.attn_norm_2.bias");
+}
+
 TEST(GgufWeights, GemmasNormsAndComputedTensors) {
   const std::string content = modelOf("gemma")
                                   .floats("output_norm.weight", {2}, {1.5, 0})
@@ -127,7 +148,8 @@ TEST(GgufWeights, NamesWhatIsNotKnown) {
       tensorsOf(GgufBuilder().text("general.architecture", "mamba").build()),
       "f: expected a model of llama, granite, smollm3, qwen2, qwen3, gemma, gemma2, gemma3, phi2, phi3, "
       "olmo2, "
-      "stablelm, starcoder2, gpt2, gptneox, falcon, bert, found one of 'mamba', whose names of tensors are "
+      "stablelm, starcoder2, gpt2, gptneox, falcon, bloom, bert, found one of 'mamba', whose names of "
+      "tensors are "
       "not known; convert it to safetensors");
   EXPECT_INVALID(
       tensorsOf(modelOf("llama").tensor("a", {32}, 20, std::string(18, '\0')).build()),
@@ -147,7 +169,7 @@ TEST(GgufWeights, NamesWhatIsNotKnown) {
 }
 
 TEST(GgufWeights, NamesAreInverse) {
-  for (const char *architecture : {"llama", "gemma2", "olmo2", "gpt2", "bert"}) {
+  for (const char *architecture : {"llama", "gemma2", "olmo2", "gpt2", "bloom", "bert"}) {
     const GgufFamily *family = findGgufFamily(architecture);
     ASSERT_NE(family, nullptr);
     for (const char *name :

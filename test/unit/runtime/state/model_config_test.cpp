@@ -2,6 +2,8 @@
 
 #include "test/unit/runtime/state/support.h"
 
+#include <array>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace trainc {
@@ -93,6 +95,94 @@ TEST(ModelConfig, DefaultsOfClassesMayBeWritten) {
   }
 }
 
+/// A config of Gemma 3 or OLMo 3 with the keys `rest`.
+std::string windowed(std::string_view type, std::string_view rest) {
+  return fmt::format(
+      R"({{"model_type": "{}", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 8,
+    "sliding_window": 16{}{}}})",
+      type, rest.empty() ? "" : ", ", rest);
+}
+
+TEST(ModelConfig, RotaryKeysOfBothVersionsAreEqual) {
+  for (
+      const auto &[type, version4, version5] : std::initializer_list<std::array<const char *, 3>>{
+          {"gemma3_text", "",
+           R"("rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1e6},
+             "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})"},
+          {"gemma3_text", R"("rope_theta": 5000, "rope_local_base_freq": 300,
+             "rope_scaling": {"type": "linear", "factor": 8.0})",
+           R"("rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000},
+             "sliding_attention": {"rope_type": "default", "rope_theta": 300}})"},
+          {"gemma2", R"("rope_scaling": {"rope_type": "linear", "factor": 2.0})",
+           R"("rope_scaling": null, "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000})"},
+          {"olmo3", R"("rope_theta": 300, "rope_scaling": {"rope_type": "yarn", "factor": 4.0})",
+           R"("rope_parameters": {"full_attention": {"rope_type": "yarn", "factor": 4.0, "rope_theta": 300},
+             "sliding_attention": {"rope_type": "default", "rope_theta": 300}})"}}) {
+    EXPECT_EQ(difference(windowed(type, version4), windowed(type, version5)), "");
+    EXPECT_EQ(difference(windowed(type, version5), windowed(type, version4)), "");
+  }
+  constexpr const char *kTwoBases = R"("rope_parameters": {"full_attention": {"rope_theta": 500000.0},
+    "sliding_attention": {"rope_theta": 300}})";
+  EXPECT_THAT(difference(windowed("olmo3", ""), windowed("olmo3", kTwoBases)),
+              HasSubstr("\n    rope_local_base_freq: 300 in this file, null (by default) in the plan"));
+  EXPECT_THAT(
+      difference(windowed("gemma3_text", ""), windowed("gemma3_text", kTwoBases)),
+      AllOf(HasSubstr("\n    rope_local_base_freq: 300 in this file, 10000.0 (by default) in the plan"),
+            HasSubstr("\n    rope_theta: 500000.0 in this file, 1000000.0 (by default) in the plan")));
+  EXPECT_THAT(
+      difference(windowed("gemma3_text", ""), windowed("gemma3_text", R"("rope_parameters":
+                {"sliding_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000.0}})")),
+      HasSubstr(
+          "\n    rope_parameters: {\"sliding_attention\":{\"factor\":2.0,\"rope_type\":\"linear\"}} in this "
+          "file, null (by default) in the plan"));
+}
+
+TEST(ModelConfig, UsualTypesOfLayersMayBeWritten) {
+  const auto listed = [](size_t period) {
+    std::string list;
+    for (size_t i = 0; i < 8; ++i)
+      list += fmt::format("{}\"{}\"", i == 0 ? "" : ", ",
+                          (i + 1) % period == 0 ? "full_attention" : "sliding_attention");
+    return fmt::format("\"layer_types\": [{}]", list);
+  };
+  for (const auto &[type, period] :
+       {std::pair("gemma2", size_t(2)), std::pair("gemma3_text", size_t(6)), std::pair("olmo3", size_t(4))}) {
+    EXPECT_EQ(difference(windowed(type, ""), windowed(type, listed(period))), "") << type;
+    EXPECT_EQ(difference(windowed(type, listed(period)), windowed(type, "")), "") << type;
+    EXPECT_THAT(difference(windowed(type, ""), windowed(type, listed(3))), HasSubstr("\n    layer_types: ["))
+        << type;
+    EXPECT_THAT(difference(windowed(type, ""), windowed(type, listed(1))), HasSubstr("\n    layer_types: ["))
+        << type;
+  }
+  EXPECT_EQ(difference(windowed("gemma3_text", R"("sliding_window_pattern": 3)"),
+                       windowed("gemma3_text", listed(3))),
+            "");
+  EXPECT_THAT(
+      difference(windowed("gemma3_text", R"("sliding_window_pattern": 3)"), windowed("gemma3_text", "")),
+      HasSubstr("\n    layer_types: null (by default) in this file"));
+}
+
+TEST(ModelConfig, ANullHeadSizeFollowsFromTheWidth) {
+  constexpr const char *kNull =
+      R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4, "head_dim": null})";
+  EXPECT_EQ(
+      difference(kNull,
+                 R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4, "head_dim": 16})"),
+      "");
+  EXPECT_THAT(difference(kNull, R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4})"),
+              HasSubstr("head_dim: 128 (by default) in this file, 16 in the plan"));
+}
+
+TEST(ModelConfig, OtherNamesOfKeysAreEqual) {
+  constexpr const char *kOlder = R"({"model_type": "bloom", "n_embed": 48, "num_attention_heads": 6,
+    "num_hidden_layers": 3, "hidden_size": 64, "offset_alibi": 100, "skip_bias_add": true})";
+  constexpr const char *kUsual = R"({"model_type": "bloom", "hidden_size": 48, "n_head": 6, "n_layer": 3})";
+  EXPECT_EQ(difference(kOlder, kUsual), "");
+  EXPECT_EQ(difference(kUsual, kOlder), "");
+  EXPECT_THAT(difference(kOlder, R"({"model_type": "bloom", "hidden_size": 48, "n_head": 4})"),
+              HasSubstr("n_head: 4 in this file, 6 in the plan"));
+}
+
 TEST(ModelConfig, KeysThatOneFileLacksAndNobodyKnowsAreNotCompared) {
   EXPECT_EQ(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "width": 4})"), "");
   EXPECT_THAT(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "depth": 4})"),
@@ -170,8 +260,8 @@ TEST(ModelConfig, RemarksTellWhatIsNotCompared) {
       *compareConfigs(R"({"model_type": "toy", "width": 3, "bend": 2.5})", folder.path());
   EXPECT_EQ(none.note + none.warning, "");
   EXPECT_EQ(compareConfigs("", folder.path())->note,
-            path + " is not compared, because the plan has no config.json of its own: see "
-                   "that the model computes as the one of the weights does");
+            path + " is not compared, because the plan has no config.json of its own: check "
+                   "that the plan's model computes the same as the model of the weights");
 }
 
 TEST(ModelConfig, WithoutAFileThereIsNothingToCompare) {
