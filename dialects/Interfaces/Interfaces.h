@@ -67,8 +67,9 @@ public:
 
 /// Rows of a cache that queries of a generation entry can attend to.
 struct CachedRows {
-  mlir::Value rows; ///< [1, positions, width]
-  /// tensor<i32>: the last row that the first query sees. Each later query sees one row more.
+  mlir::Value rows; ///< [texts, positions, width]
+  /// tensor<i32>: the last row that the first query sees. Each later query sees one row more. If an entry
+  /// reads one token of each of several texts: [texts], the last row that the query of each text sees.
   mlir::Value limit;
 };
 
@@ -76,7 +77,8 @@ struct CachedRows {
 class CacheScope {
 public:
   virtual ~CacheScope() = default;
-  /// Returns the position of the call's first token in its sequence, tensor<i32>.
+  /// Returns the position of the call's first token in its sequence, tensor<i32>; or, if the call has one
+  /// token of each of several texts, the position of each, [T].
   virtual mlir::Value position() = 0;
   /// Writes `rows` [1, T, width] at the current position of the next cache and returns what queries read.
   /// Caches are named in the order of calls. If each query sees at most `window` rows, up to its own, the
@@ -99,6 +101,7 @@ enum class KernelClass {
   Rows,          ///< loop over rows: elementwise, row and column reductions (nn.kernel)
   StridedCopy,   ///< moves elements: slice, pad, concat, transpose
   Scatter,       ///< adds rows at indices
+  RowCopy,       ///< replaces rows at indices
   Attention,     ///< blocked attention forward
   AttentionGrad, ///< blocked attention backward
   Gemm,          ///< matrix product

@@ -62,10 +62,15 @@ static FailureOr<Sizes> checkAttention(Value q, Value k, Value v, Value segments
   return sizes;
 }
 
-/// Reports an error unless `limit` is a scalar of i32, as in nn.positions.
-static LogicalResult checkLimit(Value limit, InferError error) {
-  if (limit && (tensorType(limit).getRank() != 0 || !tensorType(limit).getElementType().isInteger(32)))
-    return error() << "operand limit must be a tensor<i32>, found " << limit.getType();
+/// Reports an error unless `limit` is a scalar of i32, as in nn.positions, or has one for each sequence.
+static LogicalResult checkLimit(Value limit, int64_t batch, InferError error) {
+  if (!limit)
+    return success();
+  const RankedTensorType type = tensorType(limit);
+  const bool fits = type.getRank() == 0 || type.getShape() == ArrayRef(batch);
+  if (!fits || !type.getElementType().isInteger(32))
+    return error() << "operand limit must be a tensor<i32>, or tensor<" << batch
+                   << "xi32> with a limit for each sequence, found " << type;
   return success();
 }
 
@@ -153,7 +158,7 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
   int64_t heads = op.getHeads();
   auto sizes = checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads,
                               op.getKvHeads().value_or(heads), error);
-  if (failed(sizes) || failed(checkLimit(op.getLimit(), error)) ||
+  if (failed(sizes) || failed(checkLimit(op.getLimit(), sizes->batch, error)) ||
       failed(checkScores(op.getWindow(), op.getSoftcap(), error)) ||
       failed(checkAlibi(op.getAlibi(), op.getCausal() || op.getLimit(), error)) ||
       failed(checkSinks(op.getSinks(), op.getQ(), heads, error)) ||
@@ -246,7 +251,7 @@ IndexingRule AttentionOp::getIndexingRule() {
   if (getSegments())
     rule.operands.push_back({0, -1});
   if (getLimit())
-    rule.operands.emplace_back();
+    rule.operands.push_back(shapeOf(getLimit()).empty() ? SmallVector<int>() : SmallVector<int>{0});
   for (Value perOp : {getSinks(), getDropoutKey(), getBias()})
     if (perOp)
       rule.operands.emplace_back(shapeOf(perOp).size(), -1);
@@ -263,9 +268,16 @@ SequenceDims AttentionOp::getSequenceDims() {
   return dims;
 }
 
+/// Returns a log-sum-exp [texts, heads, 1] in the form of one row of queries, [1, heads, texts].
+static Value inOneRow(TensorBuilder &b, Value lse) {
+  const int64_t texts = shapeOf(lse)[0], heads = shapeOf(lse)[1];
+  return b.reshape(b.transpose(b.reshape(lse, {texts, heads}), {1, 0}), {1, heads, texts});
+}
+
 /// Appends keys and values to caches; `limit` masks later positions. Without biases by position, attention
 /// does not depend on the order of the keys in a window, so that caches hold only the positions of the
-/// window. Generation has no dropout.
+/// window. If there are caches of several texts, each query of the row belongs to one text. Generation has no
+/// dropout.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
@@ -276,11 +288,17 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
   const CachedRows keys = caches.append(builder, getK(), window),
                    values = caches.append(builder, getV(), window);
   const bool hidesKeys = getWindow() && int64_t(*getWindow()) < shapeOf(keys.rows)[1];
+  TensorBuilder b(builder, getLoc());
+  const int64_t texts = shapeOf(keys.rows)[0];
+  const bool isRowOfTexts = texts != shapeOf(getQ())[0];
+  Value q = isRowOfTexts ? b.reshape(getQ(), {texts, 1, shapeOf(getQ())[2]}) : getQ();
   auto step =
-      AttentionOp::create(builder, getLoc(), getQ(), keys.rows, values.rows, /*segments=*/Value(), keys.limit,
+      AttentionOp::create(builder, getLoc(), q, keys.rows, values.rows, /*segments=*/Value(), keys.limit,
                           getSinks(), /*dropout_key=*/Value(), getBias(), getHeadsAttr(), getKvHeadsAttr(),
                           /*causal=*/UnitAttr(), hidesKeys ? getWindowAttr() : IntegerAttr(),
                           getSoftcapAttr(), getScaleAttr(), getAlibiAttr(), /*dropout=*/FloatAttr());
+  if (isRowOfTexts)
+    return {b.reshape(step.getOut(), shapeOf(getOut())), inOneRow(b, step.getLse())};
   return {step.getOut(), step.getLse()};
 }
 

@@ -1,4 +1,4 @@
-// nn.gather and nn.scatter_add: rows of a table by index.
+// nn.gather, nn.scatter and nn.scatter_add: rows of a table by index.
 #include "dialects/NN/Builders.h"
 
 using namespace mlir;
@@ -29,18 +29,34 @@ Inferred GatherOp::inferTypes(Adaptor adaptor, InferError error) {
   return SmallVector<Type>{rowsType(adaptor.getTable(), adaptor.getIds())};
 }
 
+/// Reports an error unless `updates` has the type `expected` of one table row per id.
+static LogicalResult checkUpdates(Value table, Value ids, Value updates, Type expected, InferError error) {
+  if (updates.getType() == expected)
+    return success();
+  return error() << "operand updates must hold one row of table, " << table.getType()
+                 << ", per element of ids, " << ids.getType() << ": expected " << expected << ", found "
+                 << updates.getType();
+}
+
 Inferred ScatterAddOp::inferTypes(Adaptor adaptor, InferError error) {
-  if (failed(checkTable(adaptor.getTable(), adaptor.getIds(), error)))
+  Value table = adaptor.getTable(), ids = adaptor.getIds(), updates = adaptor.getUpdates();
+  if (failed(checkTable(table, ids, error)))
     return failure();
-  RankedTensorType expected = rowsType(adaptor.getTable(), adaptor.getIds());
-  auto updates = tensorType(adaptor.getUpdates());
-  if (expected.getElementType().isF32() && isLowPrecision(updates.getElementType()))
-    expected = expected.clone(updates.getElementType());
-  if (updates != expected)
-    return error() << "operand updates must hold one row of table, " << adaptor.getTable().getType()
-                   << ", per element of ids, " << adaptor.getIds().getType() << ": expected " << expected
-                   << ", found " << adaptor.getUpdates().getType();
-  return SmallVector<Type>{adaptor.getTable().getType()};
+  RankedTensorType expected = rowsType(table, ids);
+  const Type element = tensorType(updates).getElementType();
+  if (expected.getElementType().isF32() && isLowPrecision(element))
+    expected = expected.clone(element);
+  if (failed(checkUpdates(table, ids, updates, expected, error)))
+    return failure();
+  return SmallVector<Type>{table.getType()};
+}
+
+Inferred ScatterOp::inferTypes(Adaptor adaptor, InferError error) {
+  Value table = adaptor.getTable(), ids = adaptor.getIds(), updates = adaptor.getUpdates();
+  if (failed(checkTable(table, ids, error)) ||
+      failed(checkUpdates(table, ids, updates, rowsType(table, ids), error)))
+    return failure();
+  return SmallVector<Type>{table.getType()};
 }
 
 IndexingRule GatherOp::getIndexingRule() {
@@ -62,6 +78,12 @@ IndexingRule ScatterAddOp::getIndexingRule() {
   return {{{-1, column}, ids, updates}, {{-1, column}}};
 }
 
+IndexingRule ScatterOp::getIndexingRule() {
+  SmallVector<int> ids(shapeOf(getIds()).size(), -1), updates = ids;
+  updates.push_back(0);
+  return {{{-1, 0}, ids, updates}, {{-1, 0}}};
+}
+
 std::optional<IndexLimit> GatherOp::getIndexLimit(unsigned operand) {
   if (operand != getIdsMutable().getOperandNumber())
     return std::nullopt;
@@ -76,6 +98,9 @@ void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, M
   Value rows = build.create<ScatterAddOp>(build.zero(table.clone(sum)), getIds(), g[0]).getResult();
   out[0] = build.convert(rows, table.getElementType());
 }
+
+KernelClass ScatterOp::getKernelClass() { return KernelClass::RowCopy; }
+int ScatterOp::getInPlaceOperand(unsigned) { return 0; }
 
 KernelClass ScatterAddOp::getKernelClass() { return KernelClass::Scatter; }
 int ScatterAddOp::getInPlaceOperand(unsigned) { return 0; }

@@ -189,7 +189,8 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
   Type element = tensorType(ids).getElementType();
   if (!element.isInteger(32) && !element.isInteger(64))
     return emitOpError("needs ids of i32 or i64, found ") << ids.getType();
-  const std::optional<int64_t> first = firstRowOf(ids);
+  // Every program has an entry that trains. In decode, a row of tokens is no sequence.
+  const std::optional<int64_t> first = scope.training() ? firstRowOf(ids) : std::nullopt;
   if (first && shapeOf(ids).back() > int64_t(getCount()) - *first)
     return emitOpError("sequences of ")
            << shapeOf(ids).back() << " tokens exceed the " << int64_t(getCount()) - *first

@@ -73,6 +73,15 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
   }];
 }
 
+def NN_ScatterOp : NN_TensorOp<"scatter", [NN_Generated, PrecisionOpInterface, DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                           DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
+  let summary = "table with rows replaced: result[ids[...], :] = updates[..., :]; ids must differ, and ids out of range are skipped";
+  let description = [{ Keys and values of one position in the caches of generation. The table is updated in place. }];
+  let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";
+}
+
 def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                DeclareOpInterfaceMethods<IncrementalOpInterface>,
                                                DeclareOpInterfaceMethods<IndexingOpInterface>,
@@ -84,7 +93,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
   let description = [{
     q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]. Heads are contiguous in the last dimension. Query
     head h uses key head h*kv_heads/heads. `causal`: query i attends to keys j <= i + s - t. `segments` [batch, t] (with s = t): a query
-    attends to keys of its own segment only. `limit` (scalar i32; generation): query i attends to keys j <= limit + i. A query without any
+    attends to keys of its own segment only. `limit` (scalar i32, or one for each sequence, [batch];
+    generation): query i attends to keys j <= limit + i. A query without any
     key yields zeros. Scale is 1/sqrt(d) unless given.
     `window` w: with `causal` or `limit`, of the keys up to its last one, a query attends to the last w only: i + s - t - w < j <= i + s - t, as
     in Mistral, Gemma 2 and gpt-oss. Without both, query i attends to keys on both sides, |i + s - t - j| < w, as in ModernBERT with

@@ -47,8 +47,12 @@ SequenceDims PositionsOp::getSequenceDims() {
 
 bool PositionsOp::readsElements(unsigned operand) { return operand != 0; }
 
+/// Tokens that belong to one text each have the positions of their texts.
 SmallVector<Value> PositionsOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
-  return {PositionsOp::create(builder, getLoc(), getTokens(), caches.position())};
+  Value position = caches.position();
+  if (tensorType(position).getRank() == 1)
+    return {position};
+  return {PositionsOp::create(builder, getLoc(), getTokens(), position)};
 }
 
 // --- nn.rope ---

@@ -285,8 +285,9 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$ki
 
 def Plan_ScalarOp : Plan_Op<"scalar"> {
   let summary = "a scalar exchanged with the host before or after an entry";
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, ScalarDirection:$direction);
-  let assemblyFormat = "$name $direction $buffer `:` $element attr-dict";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, ScalarDirection:$direction,
+                       DefaultValuedAttr<I64Attr, "1">:$count);
+  let assemblyFormat = "$name $direction $buffer (`count` $count^)? `:` $element attr-dict";
 }
 
 def Plan_StateOp : Plan_Op<"state"> {
@@ -312,8 +313,8 @@ def Plan_TrainingOp : Plan_Op<"training"> {
 
 def Plan_GenerationOp : Plan_Op<"generation"> {
   let summary = "sizes of prefill and decode";
-  let arguments = (ins I64Attr:$context, I64Attr:$vocabulary, FlatSymbolRefAttr:$logits);
-  let assemblyFormat = "`context` $context `vocabulary` $vocabulary `logits` $logits attr-dict";
+  let arguments = (ins I64Attr:$context, I64Attr:$vocabulary, FlatSymbolRefAttr:$logits, I64Attr:$batch);
+  let assemblyFormat = "`context` $context `vocabulary` $vocabulary `batch` $batch `logits` $logits attr-dict";
 }
 
 def Plan_NoGenerationOp : Plan_Op<"no_generation"> {

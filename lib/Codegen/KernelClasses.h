@@ -16,6 +16,8 @@ template <typename Result, typename Visitor> Result visitKernelClass(mlir::Opera
     return visit(mlir::cast<StridedCopyOpInterface>(op));
   case KernelClass::Scatter:
     return visit(mlir::cast<nn::ScatterAddOp>(op));
+  case KernelClass::RowCopy:
+    return visit(mlir::cast<nn::ScatterOp>(op));
   case KernelClass::Gemm:
     return visit(mlir::cast<GemmOpInterface>(op));
   case KernelClass::Attention:

@@ -50,6 +50,7 @@ std::optional<plan::KernelKind> trainc::codegen::kernelKind(Operation *op) {
   case KernelClass::Rows:
     return plan::KernelKind::rows;
   case KernelClass::StridedCopy:
+  case KernelClass::RowCopy:
     return plan::KernelKind::copy;
   case KernelClass::Scatter:
     return plan::KernelKind::scatter;

@@ -100,10 +100,12 @@ template <typename Op> static bool hasLibraryForm(Op op, bool takesShort) {
          !op.getDropout() && !op.getBias();
 }
 
-/// The gradient of attention with sinks needs none of them, so that a library can compute it.
+/// Libraries have one limit for all sequences.
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionOp op, bool takesShort) {
-  return hasLibraryForm(op, takesShort) && !op.getSinks();
+  const bool hasLimits = op.getLimit() && !nn::shapeOf(op.getLimit()).empty();
+  return hasLibraryForm(op, takesShort) && !op.getSinks() && !hasLimits;
 }
+/// The gradient of attention with sinks needs none of them, so that a library can compute it.
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionGradOp op, bool takesShort) {
   return hasLibraryForm(op, takesShort) && !op.getDlse();
 }

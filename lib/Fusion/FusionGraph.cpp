@@ -21,7 +21,8 @@ static bool isLibraryCall(Operation *op) {
   if (!executable)
     return false;
   KernelClass kind = executable.getKernelClass();
-  return kind == KernelClass::Loop || (isGenerated(kind) && kind != KernelClass::StridedCopy);
+  return kind == KernelClass::Loop ||
+         (isGenerated(kind) && kind != KernelClass::StridedCopy && kind != KernelClass::RowCopy);
 }
 
 void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {

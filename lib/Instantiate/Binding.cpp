@@ -142,6 +142,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   binding.seqLen = *length;
   binding.ranks = train::kRanks.of(*program);
   binding.accumulate = train::kAccumulate.of(*program);
+  binding.texts = train::kGenerateBatch.of(*program);
   warnOfIdleSettings(binding.program);
   completeProgram(binding);
   binding.evalBatch = *train::kEvalBatch.given(*program);

@@ -17,6 +17,7 @@ struct Binding {
   int64_t ranks = 1;      ///< processes that train together
   int64_t accumulate = 1; ///< micro-batches per step and rank
   int64_t evalBatch = 0;  ///< samples per evaluation batch
+  int64_t texts = 1;      ///< texts that generation continues at once
 
   /// Returns a column's type with `batch` as its first and `length` as its second open dimension.
   static mlir::RankedTensorType bind(mlir::RankedTensorType column, int64_t batch, int64_t length);

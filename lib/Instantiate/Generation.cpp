@@ -1,6 +1,7 @@
 // Entries of generation, prefill and decode: whether a program gets them, the reason if it does not, and
 // their construction.
 #include "dialects/NN/Builders.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/PositionFlow.h"
 #include "lib/Instantiate/PositionSelect.h"
@@ -16,25 +17,62 @@ using namespace trainc;
 
 namespace {
 /// Keys and values of earlier positions. The caches are states `cache.0`, `cache.1`, ... in the order in
-/// which ops append to them. Prefill and decode share them. In a cache of n rows, position p has the row p
-/// mod n, so that the cache of a window of n positions holds the last n positions.
+/// which ops append to them, each with the rows of all texts. Prefill and decode share them. In a cache of n
+/// rows a text, position p has the row p mod n, so that the cache of a window of n positions holds the last n
+/// positions.
 class KeyValueCache : public CacheScope {
 public:
-  /// `first` and `last` are the positions of the entry's first token and of the text's last one.
-  KeyValueCache(StateTable &states, Value first, Value last, int64_t capacity)
-      : states(states), first(first), last(last), size(capacity) {}
+  KeyValueCache(StateTable &states, int64_t texts, int64_t capacity)
+      : states(states), size(capacity), textCount(texts) {}
 
-  Value position() override { return first; }
-  CachedRows append(OpBuilder &builder, Value rows, std::optional<int64_t> window) override;
+  int64_t texts() const { return textCount; }
+  CachedRows append(OpBuilder &builder, Value rows, std::optional<int64_t> window) final;
 
-private:
-  CachedRows appendOne(OpBuilder &builder, Value row, train::StateOp state);
-  train::StateOp declare(Value rows, int64_t length);
+protected:
+  /// Writes `rows` to the cache `state`, and returns what queries read.
+  virtual CachedRows write(OpBuilder &builder, Value rows, train::StateOp state) = 0;
 
   StateTable &states;
-  Value first, last;
-  int64_t size;
+  int64_t size; ///< positions of a context
+
+private:
+  train::StateOp declare(Value rows, int64_t length);
+
+  int64_t textCount;
   int64_t appended = 0;
+};
+
+/// Caches of prefill, which reads one text from its begin.
+class PromptCache : public KeyValueCache {
+public:
+  /// `last` is the position of the text's last token. `slot` is the text's number, or null if there is a
+  /// single text.
+  PromptCache(OpBuilder &builder, StateTable &states, int64_t texts, int64_t capacity, Value last, Value slot)
+      : KeyValueCache(states, texts, capacity), last(last), slot(slot) {
+    first = nn::TensorBuilder(builder, last.getLoc()).constantLike(last, 0);
+  }
+
+  Value position() override { return first; }
+
+private:
+  CachedRows write(OpBuilder &builder, Value rows, train::StateOp state) override;
+
+  Value first, last, slot;
+};
+
+/// Caches of decode, which reads one token of each text.
+class TokenCache : public KeyValueCache {
+public:
+  /// `positions` are those of the tokens, [texts], or a scalar if there is a single text.
+  TokenCache(StateTable &states, int64_t texts, int64_t capacity, Value positions)
+      : KeyValueCache(states, texts, capacity), positions(positions) {}
+
+  Value position() override { return positions; }
+
+private:
+  CachedRows write(OpBuilder &builder, Value rows, train::StateOp state) override;
+
+  Value positions;
 };
 } // namespace
 
@@ -52,13 +90,13 @@ static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last)
   return b.reshape(b.create<nn::GatherOp>(table, positions), {1, count, shape[2]});
 }
 
-/// Returns the cache with its row at `position` replaced by `row` [1, 1, width].
-static Value replaceRow(OpBuilder &builder, Value cache, Value row, Value position) {
-  nn::TensorBuilder b(builder, row.getLoc());
-  auto places = RankedTensorType::get(nn::shapeOf(cache), builder.getI32Type());
-  Value isHere =
-      b.compare(nn::Predicate::eq, b.create<nn::IotaOp>(1, places), b.broadcastTo(position, places));
-  return b.select(isHere, b.broadcastTo(row, nn::shapeOf(cache)), cache);
+/// Returns `tensor`, taken as `count` rows, with its rows `ids` replaced by `rows`.
+static Value replaceRows(OpBuilder &builder, Value tensor, int64_t count, Value ids, Value rows) {
+  nn::TensorBuilder b(builder, rows.getLoc());
+  const int64_t width = nn::tensorType(tensor).getNumElements() / count;
+  Value table = b.reshape(tensor, {count, width});
+  Value updates = b.reshape(rows, {nn::shapeOf(ids)[0], width});
+  return b.reshape(b.create<nn::ScatterOp>(table, ids, updates), nn::shapeOf(tensor));
 }
 
 /// Returns the next cache, which has `length` rows like `rows`. The first entry declares it.
@@ -68,29 +106,46 @@ train::StateOp KeyValueCache::declare(Value rows, int64_t length) {
     return state;
   const ArrayRef<int64_t> shape = nn::shapeOf(rows);
   return states.declare(rows.getLoc(), name, train::StateRole::cache,
-                        nn::typeLike(rows, {shape[0], length, shape[2]}));
+                        nn::typeLike(rows, {texts() * shape[0], length, shape[2]}));
 }
 
 CachedRows KeyValueCache::append(OpBuilder &builder, Value rows, std::optional<int64_t> window) {
   const int64_t length = std::min(window.value_or(size), size);
-  train::StateOp state = declare(rows, length);
-  if (nn::shapeOf(rows)[1] != size)
-    return appendOne(builder, rows, state);
-  setState(builder, rows.getLoc(), state, length == size ? rows : lastRows(builder, rows, length, last));
+  return write(builder, rows, declare(rows, length));
+}
+
+/// Replaces all rows of the text. Queries read the rows of the whole prompt, of which a window's cache holds
+/// the last.
+CachedRows PromptCache::write(OpBuilder &builder, Value rows, train::StateOp state) {
+  const Location loc = rows.getLoc();
+  nn::TensorBuilder b(builder, loc);
+  const int64_t length = cast<RankedTensorType>(state.getType()).getDimSize(1);
+  Value kept = length == size ? rows : lastRows(builder, rows, length, last);
+  if (slot)
+    kept = replaceRows(builder, getState(builder, loc, state), texts(), b.reshape(slot, {1}), kept);
+  setState(builder, loc, state, kept);
   return {rows, first};
 }
 
-/// Writes one row. If the cache is full, the row replaces that of the oldest position.
-CachedRows KeyValueCache::appendOne(OpBuilder &builder, Value row, train::StateOp state) {
-  const Location loc = row.getLoc();
+/// Writes one row of each text. If the text's cache is full, the row replaces that of the oldest position.
+CachedRows TokenCache::write(OpBuilder &builder, Value rows, train::StateOp state) {
+  const Location loc = rows.getLoc();
   nn::TensorBuilder b(builder, loc);
-  Value cache = getState(builder, loc, state), slot = first, limit = first;
-  if (const int64_t length = nn::shapeOf(cache)[1]; length != size) {
-    Value turns = b.div(first, b.constantLike(first, double(length)));
-    slot = b.sub(first, b.mul(turns, double(length)));
-    limit = b.create<nn::MinOp>(first, b.constantLike(first, double(length - 1)));
+  Value cache = getState(builder, loc, state), row = positions, limit = positions;
+  const int64_t sequences = nn::shapeOf(cache)[0], length = nn::shapeOf(cache)[1];
+  if (length != size) {
+    Value turns = b.div(positions, b.constantLike(positions, double(length)));
+    row = b.sub(positions, b.mul(turns, double(length)));
+    limit = b.create<nn::MinOp>(positions, b.constantLike(positions, double(length - 1)));
   }
-  cache = replaceRow(builder, cache, row, slot);
+  // The rows of all sequences are in one table.
+  row = b.reshape(row, {texts()});
+  if (sequences > 1) {
+    auto type = RankedTensorType::get({sequences}, builder.getI32Type());
+    Value begins = b.mul(b.create<nn::IotaOp>(0, type), double(length));
+    row = b.add(b.broadcastTo(row, type), begins);
+  }
+  cache = replaceRows(builder, cache, sequences * length, row, rows);
   setState(builder, loc, state, cache);
   return {cache, limit};
 }
@@ -107,13 +162,31 @@ static LogicalResult rejectOtherColumns(train::EntryOp entry) {
   return success();
 }
 
+/// Reports an error if a sample has several sequences, as of heads, because caches are of one sequence a
+/// text.
+static LogicalResult checkOneSequence(IncrementalOpInterface op) {
+  const SequenceDims sequence = op.getSequenceDims();
+  for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), sequence.operands)) {
+    const int64_t sequences =
+        ShapedType::getNumElements(nn::shapeOf(operand).take_front(size_t(std::max(dim, 0))));
+    if (sequences != 1)
+      return op->emitError("a sample has ")
+             << sequences << " sequences here, and then generation continues one text at a time; leave "
+             << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option() << ") out";
+  }
+  return success();
+}
+
 /// Replaces ops that run along the sequence by their forms for generation. Ops along a sequence of length 1
 /// are kept.
-static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, ArrayRef<bool> alongSequence) {
+static LogicalResult makeIncremental(train::EntryOp entry, KeyValueCache &caches,
+                                     ArrayRef<bool> alongSequence) {
   for (auto [op, isAlong] :
        llvm::zip(llvm::to_vector(entry.getBody().getOps<IncrementalOpInterface>()), alongSequence)) {
     if (!isAlong)
       continue;
+    if (caches.texts() > 1 && failed(checkOneSequence(op)))
+      return failure();
     OpBuilder builder(op);
     SmallVector<Value> results = op.buildIncremental(builder, caches);
     if (results.empty())
@@ -124,14 +197,32 @@ static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, A
   return success();
 }
 
-/// Returns the position of the entry's last token.
-static Value readPosition(Instantiation &shared, OpBuilder &builder) {
-  train::StateOp state = shared.states.scalar(HostScalar::position);
+/// Returns the position of each text's last token, [texts]; a scalar if there is a single text.
+static Value readPositions(Instantiation &shared, OpBuilder &builder) {
+  const int64_t texts = shared.binding.texts;
+  train::StateOp state =
+      shared.states.scalar(HostScalar::position, texts == 1 ? std::nullopt : std::optional<int64_t>(texts));
   return getState(builder, shared.binding.model.getLoc(), state);
 }
 
-/// Builds the forward of `length` tokens (1, or the length of `dims`) up to the logits [1, 1, vocabulary] at
-/// `position`.
+/// Returns the number of the text that prefill reads; null if there is a single text.
+static Value readSlot(Instantiation &shared, OpBuilder &builder) {
+  if (shared.binding.texts == 1)
+    return {};
+  return getState(builder, shared.binding.model.getLoc(), shared.states.scalar(HostScalar::slot));
+}
+
+/// Returns the position of the last token of text `slot`; `slot` may be null.
+static Value positionOf(OpBuilder &builder, Value positions, Value slot) {
+  if (!slot)
+    return positions;
+  nn::TensorBuilder b(builder, positions.getLoc());
+  Value rows = b.reshape(positions, {nn::shapeOf(positions)[0], 1});
+  return b.reshape(b.create<nn::GatherOp>(rows, b.reshape(slot, {1})), {});
+}
+
+/// Builds the forward of `length` tokens up to their logits, [1, length, vocabulary]. If `position` is not
+/// null, builds only the logits [1, 1, vocabulary] of that token; `dims` must be those of this length.
 static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, int64_t length,
                                     const PositionDims &dims, Value position) {
   nn::ModelOp model = shared.binding.model;
@@ -140,13 +231,13 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   EntryScope scope(builder, shared.states, shared.parameters, shared.binding.seqLen, /*training=*/false);
   FailureOr<Forward> forward =
       buildForward(model, builder, scope, inputs, [&](Operation *op, IRMapping &values) {
-        if (op == last && length > 1)
+        if (op == last && position && length > 1)
           selectAfter(last, values, builder, dims, length, position);
       });
   if (failed(forward))
     return failure();
   Value logits = forward->outputs.lookup("logits");
-  return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
+  return !position || nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
 }
 
 /// Returns the state of type `type` to which prefill and decode write their logits; declares it at the first
@@ -158,34 +249,68 @@ static train::StateOp outputState(Instantiation &shared, Location loc, RankedTen
   return shared.states.declare(loc, "logits", train::StateRole::output, type);
 }
 
-static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t length,
-                                const PositionFlow &flow) {
-  train::EntryOp entry = shared.states.createEntry(kind);
+/// Writes the logits of all texts, or those of text `slot` if it is not null.
+static void setLogits(Instantiation &shared, OpBuilder &builder, Value logits, Value slot) {
+  const Location loc = logits.getLoc();
+  const int64_t texts = shared.binding.texts, vocabulary = nn::shapeOf(logits).back();
+  const SmallVector<int64_t> shape =
+      texts == 1 ? SmallVector<int64_t>{vocabulary} : SmallVector<int64_t>{texts, vocabulary};
+  train::StateOp state = outputState(shared, loc, nn::typeLike(logits, shape));
+  nn::TensorBuilder b(builder, loc);
+  Value rows = b.reshape(logits, shape.size() == 1 || slot ? SmallVector<int64_t>{vocabulary} : shape);
+  if (slot)
+    rows = replaceRows(builder, getState(builder, loc, state), texts, b.reshape(slot, {1}), rows);
+  setState(builder, loc, state, rows);
+}
+
+/// Replaces ops that run along the sequence, erases what is then dead, including ops of segments, because a
+/// generated text is one segment, and verifies the inputs.
+static LogicalResult finishEntry(train::EntryOp entry, KeyValueCache &caches, const PositionFlow &flow) {
+  if (failed(makeIncremental(entry, caches, flow.alongSequence)))
+    return failure();
+  eraseDeadOps(entry);
+  return rejectOtherColumns(entry);
+}
+
+/// Builds the entry that reads the prompt of one text.
+static LogicalResult buildPrefill(Instantiation &shared, const PositionFlow &flow) {
+  const int64_t length = shared.binding.seqLen;
+  train::EntryOp entry = shared.states.createEntry(EntryKind::prefill);
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  Value position = readPosition(shared, builder);
+  Value slot = readSlot(shared, builder);
+  Value position = positionOf(builder, readPositions(shared, builder), slot);
   FailureOr<Value> logits = buildLogits(shared, builder, length, flow.dims, position);
   if (failed(logits))
     return failure();
-  Location loc = logits->getLoc();
-  auto type = nn::typeLike(*logits, {nn::shapeOf(*logits).back()});
-  setState(builder, loc, outputState(shared, loc, type),
-           nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
+  setLogits(shared, builder, *logits, slot);
   eraseDeadOps(entry);
-  // A prompt begins at position 0; a further token has its own position.
   builder.setInsertionPointToStart(&entry.getBody().front());
-  Value last = readPosition(shared, builder);
-  Value first = length == 1 ? last : nn::TensorBuilder(builder, loc).constantLike(last, 0);
-  KeyValueCache caches(shared.states, first, last, shared.binding.seqLen);
-  if (failed(makeIncremental(entry, caches, flow.alongSequence)))
+  slot = readSlot(shared, builder);
+  position = positionOf(builder, readPositions(shared, builder), slot);
+  PromptCache caches(builder, shared.states, shared.binding.texts, length, position, slot);
+  return finishEntry(entry, caches, flow);
+}
+
+/// Builds the entry that reads one more token of each text. The texts' tokens are a row of the model's
+/// columns, [1, texts], because all ops but those of IncrementalOpInterface treat the tokens of a row
+/// independently.
+static LogicalResult buildDecode(Instantiation &shared, const PositionFlow &flow) {
+  const int64_t texts = shared.binding.texts;
+  train::EntryOp entry = shared.states.createEntry(EntryKind::decode);
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  FailureOr<Value> logits = buildLogits(shared, builder, texts, flow.dims, /*position=*/{});
+  if (failed(logits))
     return failure();
-  eraseDeadOps(entry); // including those of segments, because a generated text is one segment
-  return rejectOtherColumns(entry);
+  setLogits(shared, builder, *logits, /*slot=*/{});
+  eraseDeadOps(entry);
+  builder.setInsertionPointToStart(&entry.getBody().front());
+  TokenCache caches(shared.states, texts, shared.binding.seqLen, readPositions(shared, builder));
+  return finishEntry(entry, caches, flow);
 }
 
 /// Builds prefill and decode of a model with tokens and logits; `flow` describes its positions.
 static LogicalResult buildGenerationEntries(Instantiation &shared, const PositionFlow &flow) {
-  return failure(failed(buildEntry(shared, EntryKind::prefill, shared.binding.seqLen, flow)) ||
-                 failed(buildEntry(shared, EntryKind::decode, 1, flow)));
+  return failure(failed(buildPrefill(shared, flow)) || failed(buildDecode(shared, flow)));
 }
 
 // --- Whether the model can generate ---
@@ -224,6 +349,15 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
   return success();
 }
 
+/// Reports an error if several texts are to be continued at once, each of them one token long.
+static LogicalResult checkContext(Binding &binding) {
+  if (binding.texts > 1 && binding.seqLen == 1)
+    return binding.program.emitError()
+           << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option() << ") "
+           << binding.texts << " needs a sequence length above 1";
+  return success();
+}
+
 /// Reports an error if the logits depend on a column of non-integers, because the values of such a column are
 /// unknown for future tokens.
 static LogicalResult rejectNumbers(Value logits) {
@@ -246,7 +380,8 @@ static std::optional<FirstError> tryEntries(Instantiation &shared, Value logits)
     return success();
   });
   StateTable before = shared.states;
-  if (failed(checkOpenLength(shared.binding.model)) || failed(rejectNumbers(logits)))
+  if (failed(checkOpenLength(shared.binding.model)) || failed(checkContext(shared.binding)) ||
+      failed(rejectNumbers(logits)))
     return firstError;
   FailureOr<PositionFlow> flow = checkPositionFlow(shared);
   if (failed(flow) || failed(checkSampleFlow(shared)) || failed(buildGenerationEntries(shared, *flow)))
@@ -260,7 +395,8 @@ static void setNoGeneration(Instantiation &shared, const FirstError &firstError)
   shared.binding.program.setNoGeneration((place.empty() ? "" : place + ": ") + firstError.text);
 }
 
-void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
+/// Builds the entries if the model can continue token sequences; otherwise a remark gives the reason.
+static void buildIfPossible(Instantiation &shared, const Forward &micro) {
   Value logits = micro.outputs.lookup("logits");
   train::InputOp tokens = logits ? findTokens(logits) : nullptr;
   if (!tokens)
@@ -279,4 +415,12 @@ void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
   emitRemark(firstError->loc) << "this plan cannot generate text (it gets no prefill and decode): "
                               << firstError->text;
   setNoGeneration(shared, *firstError);
+}
+
+void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
+  buildIfPossible(shared, micro);
+  if (shared.binding.texts > 1 && !findEntry<train::EntryOp>(shared.binding.module, EntryKind::decode))
+    shared.binding.program.emitWarning()
+        << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option()
+        << ") does nothing, because this plan cannot generate text";
 }

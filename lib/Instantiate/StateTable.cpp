@@ -34,12 +34,14 @@ train::StateOp StateTable::declare(Location loc, StringRef name, train::StateRol
   return state;
 }
 
-train::StateOp StateTable::scalar(HostScalar scalar) {
+train::StateOp StateTable::scalar(HostScalar scalar, std::optional<int64_t> count) {
   StringRef name = stringifyHostScalar(scalar);
   if (train::StateOp state = lookup(name))
     return state;
-  train::StateOp state =
-      declare(module.getLoc(), name, train::StateRole::scalar, typeOf(scalar, module.getContext()));
+  RankedTensorType type = typeOf(scalar, module.getContext());
+  if (count)
+    type = RankedTensorType::get({*count}, type.getElementType());
+  train::StateOp state = declare(module.getLoc(), name, train::StateRole::scalar, type);
   state.setScalar(scalar);
   return state;
 }

@@ -16,8 +16,9 @@ public:
   /// Declares a state before all entries. Reports an error at `loc` and returns null if the name is taken.
   train::StateOp declare(mlir::Location loc, llvm::StringRef name, train::StateRole role,
                          mlir::RankedTensorType type);
-  /// Returns the state of a host scalar; declares it at the first call.
-  train::StateOp scalar(HostScalar scalar);
+  /// Returns the state of a host scalar; declares it at the first call, with a number for each of `count`
+  /// texts if that is given.
+  train::StateOp scalar(HostScalar scalar, std::optional<int64_t> count = std::nullopt);
   /// Returns the state of this name, or null.
   train::StateOp lookup(llvm::StringRef name) const;
   /// Erases states and entries that are not in `before`, an earlier copy of this table.

@@ -63,7 +63,7 @@ static LogicalResult emitStates(OpBuilder &builder, ModuleOp module, const Stora
         return failure();
     if (auto scalar = state.getScalar())
       plan::ScalarOp::create(builder, state.getLoc(), stringifyHostScalar(*scalar), buffer,
-                             type.getElementType(), directionOf(*scalar));
+                             type.getElementType(), directionOf(*scalar), type.getNumElements());
   }
   sortByName(emitted);
   return success();
@@ -113,11 +113,13 @@ static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTab
   if (!prefill || output == states.end())
     return;
   train::StateOp logits = *output;
-  int64_t vocabulary = cast<RankedTensorType>(logits.getType()).getNumElements();
+  // [vocabulary], or [batch, vocabulary]
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(logits.getType()).getShape();
+  const int64_t vocabulary = shape.back(), batch = shape.size() == 1 ? 1 : shape.front();
   for (auto input : prefill.getOps<train::InputOp>())
-    plan::GenerationOp::create(builder, logits.getLoc(),
-                               cast<RankedTensorType>(input.getResult().getType()).getShape().back(),
-                               vocabulary, buffers[storages.stateStorage(logits.getSymName())].getValue());
+    plan::GenerationOp::create(
+        builder, logits.getLoc(), cast<RankedTensorType>(input.getResult().getType()).getShape().back(),
+        vocabulary, buffers[storages.stateStorage(logits.getSymName())].getValue(), batch);
 }
 
 /// Returns the shortest decimal form that parses to `value` as a Float.

@@ -62,13 +62,15 @@ static int64_t evaluationBytes(const fb::Plan &plan) {
   return bytes;
 }
 
-/// Returns the bytes of a prompt, of logits, and of a token and weight per logit during sampling.
+/// Returns the bytes of a prompt, and for each text of logits, and of a token and weight per logit during
+/// sampling.
 static int64_t generationBytes(const fb::Plan &plan) {
   const fb::Generation *generation = plan.generation();
   if (!generation)
     return 0;
   return int64_t(generation->context()) * int64_t(sizeof(int32_t)) +
-         int64_t(generation->vocabulary()) * int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
+         int64_t(generation->batch() * generation->vocabulary()) *
+             int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
 }
 
 /// A device allocates the memory of a block for each thread, by the largest kernel. The plan does not know

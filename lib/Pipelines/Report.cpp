@@ -137,7 +137,8 @@ std::string reportJson(ModuleOp module, const fb::Plan &plan, std::optional<OnTh
     json["recomputed_flops_per_step"] = flops.recomputed;
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},
-                                            {"vocabulary", int64_t(generation.getVocabulary())}};
+                                            {"vocabulary", int64_t(generation.getVocabulary())},
+                                            {"batch", int64_t(generation.getBatch())}};
   for (auto reason : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = reason.getReason();
   for (auto reason : module.getOps<plan::NoTrainingOp>())

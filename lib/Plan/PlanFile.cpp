@@ -149,6 +149,7 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     table->buffer = tables.buffer(scalar.getBufferAttr());
     table->dtype = inSchema(scalar.getElement());
     table->direction = inSchema(scalar.getDirection());
+    table->count = scalar.getCount();
     plan.scalars.push_back(std::move(table));
   }
 }
@@ -177,6 +178,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->context = generation.getContext();
     table->vocabulary = generation.getVocabulary();
     table->logits = tables.buffer(generation.getLogitsAttr());
+    table->batch = generation.getBatch();
     plan.generation = std::move(table);
   }
   for (auto reason : module.getOps<plan::NoGenerationOp>())

@@ -44,13 +44,16 @@ struct Problem {
     return ((b * queries() + i) * heads + head) * valueWidth();
   }
 
+  /// The limit of all sequences, or of sequence b.
+  int64_t limitOf(int64_t b) const { return limit->integers[limit->elements() == 1 ? 0 : b]; }
+
   bool sees(int64_t b, int64_t i, int64_t j) const {
     const int64_t own = i + keys() - queries();
     int64_t last = std::numeric_limits<int64_t>::max();
     if (causal)
       last = std::min(last, own);
     if (limit)
-      last = std::min(last, limit->integers[0] + i);
+      last = std::min(last, limitOf(b) + i);
     if (j > last)
       return false;
     if (window && (causal || limit) && j <= last - *window)
@@ -72,26 +75,26 @@ struct Problem {
   }
 };
 
-/// The position of query i among the keys, minus that of key j.
-int64_t distanceOf(const Problem &p, int64_t i, int64_t j) {
-  return i + (p.limit ? p.limit->integers[0] : p.keys() - p.queries()) - j;
+/// The position of query i among the keys of sequence b, minus that of key j.
+int64_t distanceOf(const Problem &p, int64_t b, int64_t i, int64_t j) {
+  return i + (p.limit ? p.limitOf(b) : p.keys() - p.queries()) - j;
 }
 
 /// The index of the bias of a query and a key.
-int64_t biasAt(const Problem &p, int64_t head, int64_t i, int64_t j) {
+int64_t biasAt(const Problem &p, int64_t b, int64_t head, int64_t i, int64_t j) {
   const int64_t width = p.bias->dim(1);
-  return head * width + std::clamp<int64_t>(width / 2 + distanceOf(p, i, j), 0, width - 1);
+  return head * width + std::clamp<int64_t>(width / 2 + distanceOf(p, b, i, j), 0, width - 1);
 }
 
 /// The bias of linear positions, and that of the operand.
-double biasOf(const Problem &p, int64_t head, int64_t i, int64_t j) {
-  const double given = p.bias ? p.bias->reals[biasAt(p, head, i, j)] : 0;
+double biasOf(const Problem &p, int64_t b, int64_t head, int64_t i, int64_t j) {
+  const double given = p.bias ? p.bias->reals[biasAt(p, b, head, i, j)] : 0;
   if (!p.alibi)
     return given;
   const auto power = int64_t(std::bit_floor(uint64_t(p.heads)));
   const double exponent = head < power ? -8.0 * double(head + 1) / double(power)
                                        : -4.0 * double(2 * (head - power) + 1) / double(power);
-  return given - *p.alibi * std::exp2(exponent) * double(distanceOf(p, i, j));
+  return given - *p.alibi * std::exp2(exponent) * double(distanceOf(p, b, i, j));
 }
 
 /// Probabilities of all keys for one query of one head, before dropout, the log-sum-exp of its scores (-inf
@@ -117,7 +120,7 @@ Row attend(const Problem &p, int64_t b, int64_t i, int64_t head,
   for (int64_t j = 0; j < p.keys(); ++j)
     if (p.sees(b, i, j)) {
       scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width()) +
-                  biasOf(p, head, i, j);
+                  biasOf(p, b, head, i, j);
       if (p.softcap) {
         const double bounded = std::tanh(scores[j] / *p.softcap);
         scores[j] = *p.softcap * bounded;
@@ -231,7 +234,7 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
       const double ofScore = probabilities[j] * (dp[j] - mean + ofLse) * row.slopes[j],
                    ds = p.scale * ofScore;
       if (p.bias)
-        results[3].reals[biasAt(p, head, i, j)] += ofScore;
+        results[3].reals[biasAt(p, b, head, i, j)] += ofScore;
       for (int64_t d = 0; d < p.width(); ++d) {
         dq.reals[query + d] += ds * p.k.reals[key + d];
         dk.reals[key + d] += ds * p.q.reals[query + d];

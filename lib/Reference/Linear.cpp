@@ -128,6 +128,17 @@ Tensor gather(nn::GatherOp op, Frame &frame) {
   return result;
 }
 
+Tensor scatter(nn::ScatterOp op, Frame &frame) {
+  const Tensor &ids = frame[op.getIds()], &updates = frame[op.getUpdates()];
+  Tensor result = frame[op.getTable()];
+  const int64_t width = result.elements() / result.dim(0);
+  for (int64_t i = 0; i < ids.elements(); ++i)
+    if (isRowOf(result, ids.integers[i]))
+      for (int64_t column = 0; column < width; ++column)
+        result.copyElement(ids.integers[i] * width + column, updates, i * width + column);
+  return result;
+}
+
 Tensor scatterAdd(nn::ScatterAddOp op, Frame &frame) {
   const Tensor &ids = frame[op.getIds()], &updates = frame[op.getUpdates()];
   Tensor result = frame[op.getTable()];
@@ -145,5 +156,6 @@ void trainc::reference::registerLinear(Registry &registry) {
   registry.add<nn::MatmulOp>(matmul);
   registry.add<nn::ProductOp>(product);
   registry.add<nn::GatherOp>(gather);
+  registry.add<nn::ScatterOp>(scatter);
   registry.add<nn::ScatterAddOp>(scatterAdd);
 }

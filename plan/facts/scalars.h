@@ -20,6 +20,7 @@ inline constexpr ScalarTraits kScalarTraits[] = {
     {fb::DType::I64, fb::Direction::ToDevice},   // step
     {fb::DType::I64, fb::Direction::ToDevice},   // micro
     {fb::DType::I32, fb::Direction::ToDevice},   // position
+    {fb::DType::I32, fb::Direction::ToDevice},   // slot
     {fb::DType::F32, fb::Direction::FromDevice}, // loss
     {fb::DType::F32, fb::Direction::FromDevice}, // grad_norm
     {fb::DType::F32, fb::Direction::FromDevice}, // finite

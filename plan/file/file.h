@@ -27,7 +27,7 @@ static_assert(sizeof(PlanFileHeader) == 64);
 
 inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
 inline constexpr uint32_t kPlanMajorVersion = 6;
-inline constexpr uint32_t kPlanMinorVersion = 0;
+inline constexpr uint32_t kPlanMinorVersion = 1;
 /// Maximum size of a plan file, given by that of a FlatBuffer.
 inline constexpr uint64_t kMaxPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 

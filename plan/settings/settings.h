@@ -32,6 +32,13 @@ inline constexpr Number kEvalBatch({.name = "eval_batch",
                                     .max = kMaxBatch,
                                     .derived = "micro_batch",
                                     .help = "Samples per evaluation batch; default: as --micro-batch"});
+inline constexpr Number kGenerateBatch({.name = "generate_batch",
+                                        .values = "N",
+                                        .min = 1,
+                                        .max = kMaxBatch,
+                                        .defaultValue = "1",
+                                        .help = "Texts that trainrun --generate and --prompts continue at "
+                                                "once; each has a key-value cache"});
 inline constexpr Number kSteps({.name = "steps",
                                 .values = "N",
                                 .min = 1,
@@ -477,6 +484,7 @@ inline constexpr const Setting *kSettings[] = {
     &kReproducible,
     &kAccumulate,
     &kEvalBatch,
+    &kGenerateBatch,
     &kSteps,
     &kMemoryLimit,
     &kReserveMemory,

@@ -31,7 +31,11 @@ Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
   if (scalar.dtype() != traits.dtype || scalar.direction() != traits.direction)
     return invalidInput("{}: expected {} {} the device, found another dtype or direction", what,
                         dtypeName(traits.dtype), traits.direction == fb::Direction::ToDevice ? "to" : "from");
-  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), 1, what));
+  const uint64_t count =
+      *known == fb::HostScalar::Position && plan.generation() ? plan.generation()->batch() : 1;
+  if (scalar.count() != count)
+    return invalidInput("{}: expected {} elements, found {}", what, count, scalar.count());
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), count, what));
   const fb::Role role = plan.buffers()->Get(scalar.buffer())->role();
   if (role == fb::Role::Parameter || role == fb::Role::Optimizer || role == fb::Role::Input)
     return invalidInput(
@@ -57,6 +61,9 @@ Status scalars(const fb::Plan &plan) {
                           wordOf(needed));
   if (plan.generation() && !found.contains("position"))
     return invalidInput("expected scalar 'position' in a plan that generates, found none of this name");
+  if (plan.generation() && plan.generation()->batch() > 1 && !found.contains("slot"))
+    return invalidInput(
+        "expected scalar 'slot' in a plan that generates several texts at once, found none of this name");
   if (plan.training() && plan.training()->eval_batch() != 0 &&
       (!found.contains("eval_loss") || !found.contains("eval_targets")))
     return invalidInput(
@@ -97,8 +104,9 @@ Status training(const fb::Training &training) {
 Status generation(const fb::Plan &plan, const fb::Generation &generation) {
   TRAINC_RETURN_IF_ERROR(between("generation, context", generation.context(), 1, uint64_t{1} << 31));
   TRAINC_RETURN_IF_ERROR(between("generation, vocabulary", generation.vocabulary(), 1, uint64_t{1} << 31));
-  TRAINC_RETURN_IF_ERROR(
-      tensorBuffer(plan, generation.logits(), fb::DType::F32, generation.vocabulary(), "generation, logits"));
+  TRAINC_RETURN_IF_ERROR(between("generation, batch", generation.batch(), 1, uint64_t{1} << 20));
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, generation.logits(), fb::DType::F32,
+                                      generation.batch() * generation.vocabulary(), "generation, logits"));
   return persistent(plan, generation.logits(), "generation, logits");
 }
 

@@ -32,6 +32,14 @@ public:
     }
     return address.has_value();
   }
+  /// Like set(), for a scalar with an element for each text. `values` must stay valid until
+  /// Executor::synchronise().
+  template <typename T> bool setAll(std::string_view name, std::span<const T> values) {
+    const std::optional<DeviceAddress> address = addressOf(name, values.size_bytes());
+    if (address)
+      device_.write(*address, std::as_bytes(values));
+    return address.has_value();
+  }
   /// Copies a scalar to `value`, which must stay alive and is valid after Executor::synchronise(). Returns
   /// false, without a copy, if the plan has none of this name.
   template <typename T> bool read(std::string_view name, T &value) {

@@ -136,11 +136,12 @@ double predictedSecondsOf(const fb::Plan &plan, std::string_view name) {
 
 } // namespace
 
-Generator::Generator(Executor &executor, uint64_t context, uint64_t vocabulary)
-    : executor_(executor), context_(context),
+Generator::Generator(Executor &executor, const fb::Generation &generation)
+    : executor_(executor), context_(generation.context()), vocabulary_(generation.vocabulary()),
       prefillSeconds_(predictedSecondsOf(executor.plan(), kPrefillEntry)),
-      decodeSeconds_(predictedSecondsOf(executor.plan(), kDecodeEntry)), tokens_(context),
-      logits_(vocabulary) {}
+      decodeSeconds_(predictedSecondsOf(executor.plan(), kDecodeEntry)),
+      tokens_(std::max(generation.context(), generation.batch())), positions_(generation.batch()),
+      logits_(generation.batch() * generation.vocabulary()) {}
 
 Result<Generator> Generator::create(Executor &executor) {
   const fb::Generation *generation = executor.plan().generation();
@@ -152,35 +153,51 @@ Result<Generator> Generator::create(Executor &executor) {
         "--generate: plan '{}' has no entries 'prefill' and 'decode'; a model with a column tokens and an "
         "nn.output \"logits\" [batch, length, vocabulary] gets them",
         executor.plan().name()->str());
-  if (!takesTokens(executor, kPrefillEntry, generation->context()) || !takesTokens(executor, kDecodeEntry, 1))
+  if (!takesTokens(executor, kPrefillEntry, generation->context()) ||
+      !takesTokens(executor, kDecodeEntry, generation->batch()))
     return invalidInput(
         "--generate: plan '{}': expected entries 'prefill' and 'decode' with i32 tokens [1, {}] and "
-        "[1, 1] as their only input",
-        executor.plan().name()->str(), generation->context());
-  Generator generator(executor, generation->context(), generation->vocabulary());
+        "[1, {}] as their only input",
+        executor.plan().name()->str(), generation->context(), generation->batch());
+  Generator generator(executor, *generation);
   TRAINC_RETURN_IF_ERROR(generator.clearCaches());
   return generator;
 }
 
-Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sampler &sampler,
-                      const std::function<bool(uint32_t)> &onToken) {
-  TRAINC_RETURN_IF_ERROR(check(sequence));
-  sampler.read(sequence);
-  TRAINC_RETURN_IF_ERROR(read(sequence));
-  for (uint64_t count = 1; count <= maxTokens; ++count) {
-    TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
-    TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(!onToken(token)));
-    if (stop || count == maxTokens)
+Status Generator::run(const std::function<std::optional<Continuation>()> &next,
+                      const std::function<bool()> &stops) {
+  Slots slots(positions_.size());
+  while (true) {
+    TRAINC_ASSIGN_OR_RETURN(const bool hasSequence, fill(slots, next));
+    if (!hasSequence)
       return {};
-    sequence.push_back(token);
-    if (sequence.size() <= context_) {
-      TRAINC_RETURN_IF_ERROR(decode(token, sequence.size() - 1));
-      continue;
+    bool hasEnded = false;
+    const auto drawOrEnd = [&](size_t slot) -> Status {
+      TRAINC_ASSIGN_OR_RETURN(const bool goesOn, draw(*slots[slot], slot));
+      if (!goesOn) {
+        slots[slot]->given.onEnd();
+        slots[slot].reset();
+        hasEnded = true;
+      }
+      return {};
+    };
+    for (size_t slot = 0; slot < slots.size(); ++slot)
+      if (slots[slot] && slots[slot]->read == 0 && isPrefillFaster(*slots[slot])) {
+        TRAINC_RETURN_IF_ERROR(prefill(*slots[slot], slot));
+        TRAINC_RETURN_IF_ERROR(drawOrEnd(slot));
+      }
+    if (std::ranges::any_of(slots, [](const auto &each) { return each.has_value(); })) {
+      TRAINC_RETURN_IF_ERROR(decode(slots));
+      for (size_t slot = 0; slot < slots.size(); ++slot)
+        if (slots[slot] && slots[slot]->isRead())
+          TRAINC_RETURN_IF_ERROR(drawOrEnd(slot));
     }
-    sequence.erase(sequence.begin(), sequence.end() - static_cast<ptrdiff_t>((context_ + 1) / 2));
-    TRAINC_RETURN_IF_ERROR(read(sequence));
+    if (!hasEnded)
+      continue;
+    TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(stops()));
+    if (stop)
+      return {};
   }
-  return {};
 }
 
 Status Generator::clearCaches() {
@@ -195,14 +212,34 @@ Status Generator::clearCaches() {
   return executor_.synchronise();
 }
 
-/// Prefill takes the same time for any number of tokens. So a short sequence is decoded token by token
-/// instead, if that is predicted to be faster.
-Status Generator::read(std::span<const uint32_t> tokens) {
-  if (static_cast<double>(tokens.size()) * decodeSeconds_ >= prefillSeconds_)
-    return prefill(tokens);
-  for (size_t i = 0; i < tokens.size(); ++i)
-    TRAINC_RETURN_IF_ERROR(decode(tokens[i], i));
-  return {};
+Result<bool> Generator::fill(Slots &slots, const std::function<std::optional<Continuation>()> &next) const {
+  bool hasSequence = false;
+  for (std::optional<Sequence> &slot : slots) {
+    while (!slot) {
+      std::optional<Continuation> given = next();
+      if (!given)
+        break;
+      TRAINC_RETURN_IF_ERROR(check(given->prompt));
+      if (given->maxTokens == 0) {
+        given->onEnd();
+        continue;
+      }
+      given->sampler.read(given->prompt);
+      std::vector<uint32_t> tokens = given->prompt;
+      slot = Sequence{.given = std::move(*given), .tokens = std::move(tokens)};
+    }
+    hasSequence |= slot.has_value();
+  }
+  return hasSequence;
+}
+
+/// Prefill takes the same time for any number of tokens, and the other slots wait for it. Decode reads a
+/// token of each slot. So a short sequence is decoded token by token instead, if its share of the time is
+/// predicted to be less. The choice must not depend on other sequences, because prefill and decode may round
+/// differently.
+bool Generator::isPrefillFaster(const Sequence &sequence) const {
+  return static_cast<double>(sequence.tokens.size()) * decodeSeconds_ >=
+         static_cast<double>(positions_.size()) * prefillSeconds_;
 }
 
 Status Generator::check(std::span<const uint32_t> prompt, std::string_view origin) const {
@@ -219,20 +256,42 @@ Status Generator::check(std::span<const uint32_t> prompt, std::string_view origi
   return {};
 }
 
-Status Generator::prefill(std::span<const uint32_t> tokens) {
+Status Generator::prefill(Sequence &sequence, size_t slot) {
   std::ranges::fill(tokens_, 0);
-  std::ranges::copy(tokens, tokens_.begin());
-  return run(kPrefillEntry, tokens_, tokens.size() - 1);
+  std::ranges::copy(sequence.tokens, tokens_.begin());
+  sequence.read = sequence.tokens.size();
+  positions_[slot] = static_cast<int32_t>(sequence.read - 1);
+  executor_.scalars().set("slot", static_cast<int32_t>(slot)); // a plan for one text has no such scalar
+  return run(kPrefillEntry, context_);
 }
 
-Status Generator::decode(uint32_t token, uint64_t index) {
-  const auto id = static_cast<int32_t>(token);
-  return run(kDecodeEntry, std::span(&id, 1), index);
+Status Generator::decode(Slots &slots) {
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    // Nothing reads the results of a free slot.
+    tokens_[slot] = slots[slot] ? static_cast<int32_t>(slots[slot]->tokens[slots[slot]->read]) : 0;
+    positions_[slot] = slots[slot] ? static_cast<int32_t>(slots[slot]->read++) : 0;
+  }
+  return run(kDecodeEntry, slots.size());
 }
 
-Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {
-  executor_.write(executor_.inputs(entry)[0].memory, std::as_bytes(tokens));
-  executor_.scalars().set("position", static_cast<int32_t>(position));
+Result<bool> Generator::draw(Sequence &sequence, size_t slot) {
+  const std::span<const float> logits = std::span(logits_).subspan(slot * vocabulary_, vocabulary_);
+  TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sequence.given.sampler.sample(logits));
+  TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(!sequence.given.onToken(token)));
+  if (stop || ++sequence.drawn == sequence.given.maxTokens)
+    return false;
+  std::vector<uint32_t> &tokens = sequence.tokens;
+  tokens.push_back(token);
+  if (tokens.size() > context_) {
+    tokens.erase(tokens.begin(), tokens.end() - static_cast<ptrdiff_t>((context_ + 1) / 2));
+    sequence.read = 0;
+  }
+  return true;
+}
+
+Status Generator::run(std::string_view entry, size_t tokens) {
+  executor_.write(executor_.inputs(entry)[0].memory, std::as_bytes(std::span(tokens_).first(tokens)));
+  executor_.scalars().setAll("position", std::span<const int32_t>(positions_));
   TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
   return executor_.read(std::as_writable_bytes(std::span(logits_)),
                         executor_.buffer(executor_.plan().generation()->logits()));
@@ -327,80 +386,86 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions
                         std::move(ends), !options.generated.empty() && executor.rank() == 0);
 }
 
-Status TextGeneration::runOne(const Prompt &prompt, const RunOptions &options, uint64_t seed,
-                              const Observers &observers, const StopRequests &stop, Generated &generated) {
-  Sampler sampler({.temperature = options.temperature.value_or(1),
-                   .topK = options.topK.value_or(0),
-                   .topP = options.topP.value_or(1),
-                   .minP = options.minP.value_or(0),
-                   .repetitionPenalty = options.repetitionPenalty.value_or(1),
-                   .seed = seed});
-  const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
-  TextStream text(tokenizer_->decoder());
+TextGeneration::Generated TextGeneration::begin(const Prompt &prompt) const {
+  Generated text{.stream = TextStream(tokenizer_->decoder()), .begin = steadySeconds()};
   for (const uint32_t token : std::span(prompt.tokens).subspan(tokenizer_->aroundText().before.size()))
-    text.next(token); // the prompt is printed as given
-  text.finish();
-  bool &started = generated.started;
-  Status &printed = generated.printed;
-  const auto add = [&](const std::string &piece) {
-    generated.text += piece;
-    return print(piece);
-  };
-  const double begin = steadySeconds();
-  double first = begin;
-  const Status status = generator_.run(
-      prompt.tokens, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
-        if (!std::exchange(started, true)) {
-          first = steadySeconds();
-          generated.promptSeconds = first - begin;
-          printed = print(prompt.text);
-        }
-        generated.seconds = steadySeconds() - first;
-        generated.ended = std::ranges::find(ends_, token) != ends_.end();
-        if (!printed.ok() || generated.ended)
-          return false;
-        generated.tokens.push_back(token);
-        if (!tokenizer_->knows(token))
-          generated.strange = token;
-        printed = add(tokenizer_->knows(token) ? std::string(text.next(token))
-                                               : text.finish() + fmt::format("<|{}|>", token));
-        return printed.ok() && !stop.requested();
-      });
-  if (started && printed.ok())
-    printed = add(text.finish());
-  if (started && printed.ok())
-    printed = print("\n");
-  return status;
+    text.stream.next(token); // the prompt is printed as given
+  text.stream.finish();
+  return text;
+}
+
+bool TextGeneration::addToken(uint32_t token, size_t index, Generated &text, OrderedOutput &output) const {
+  text.last = steadySeconds();
+  if (!std::exchange(text.started, true)) {
+    text.first = text.last;
+    output.add(index, prompts_[index].text);
+  }
+  text.ended = std::ranges::find(ends_, token) != ends_.end();
+  if (text.ended)
+    return false;
+  text.tokens.push_back(token);
+  if (!tokenizer_->knows(token))
+    text.strange = token;
+  const std::string piece = tokenizer_->knows(token) ? std::string(text.stream.next(token))
+                                                     : text.stream.finish() + fmt::format("<|{}|>", token);
+  text.text += piece;
+  output.add(index, piece);
+  return true;
+}
+
+void TextGeneration::end(size_t index, Generated &text, OrderedOutput &output) {
+  if (text.started) {
+    const std::string piece = text.stream.finish();
+    text.text += piece;
+    output.add(index, piece);
+  }
+  output.end(index);
+}
+
+void TextGeneration::warnOfStrangeToken(std::span<const Generated> texts, const Observers &observers) const {
+  for (const Generated &each : texts)
+    if (each.strange)
+      return observers.tell(
+          &RunObserver::onWarning,
+          fmt::format(
+              "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
+              "is larger than the tokenizer's of {2}, or the tokenizer leaves out some ids",
+              *each.strange, generator_.vocabulary(), tokenizer_->vocabulary()));
 }
 
 Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
                            const StopRequests &stop) {
   if (stop.listen)
     stop.listen();
+  const Sampler sampler({.temperature = options.temperature.value_or(1),
+                         .topK = options.topK.value_or(0),
+                         .topP = options.topP.value_or(1),
+                         .minP = options.minP.value_or(0),
+                         .repetitionPenalty = options.repetitionPenalty.value_or(1),
+                         .seed = seed});
+  OrderedOutput output(prompts_.size(),
+                       [&](std::string_view piece) { return observers.tell(&RunObserver::onText, piece); });
   std::vector<Generated> texts;
-  for (const Prompt &prompt : prompts_) {
-    if (!texts.empty() && texts.back().printed.ok() && texts.back().started)
-      texts.back().printed = observers.tell(&RunObserver::onText, "\n");
-    if (!texts.empty()) {
-      TRAINC_ASSIGN_OR_RETURN(const bool stops,
-                              generator_.anyStops(stop.requested() || !texts.back().printed.ok()));
-      if (stops)
-        break;
-    }
-    TRAINC_RETURN_IF_ERROR(runOne(prompt, options, seed, observers, stop, texts.emplace_back()));
-  }
-  for (const Generated &each : texts)
-    if (each.strange) {
-      observers.tell(
-          &RunObserver::onWarning,
-          fmt::format(
-              "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
-              "is larger than the tokenizer's of {2}, or the tokenizer leaves out some ids",
-              *each.strange, generator_.vocabulary(), tokenizer_->vocabulary()));
-      break;
-    }
-  if (!texts.empty())
-    TRAINC_RETURN_IF_ERROR(texts.back().printed);
+  const auto stops = [&] { return stop.requested() || !output.status().ok(); };
+  const auto next = [&]() -> std::optional<Continuation> {
+    const size_t index = texts.size();
+    if (index == prompts_.size())
+      return std::nullopt;
+    texts.push_back(begin(prompts_[index]));
+    return Continuation{
+        .prompt = prompts_[index].tokens,
+        .maxTokens = options.maxTokens.value_or(kDefaultMaxTokens),
+        .sampler = sampler,
+        .onToken =
+            [&, index](uint32_t token) { return addToken(token, index, texts[index], output) && !stops(); },
+        .onEnd = [&, index] { end(index, texts[index], output); }};
+  };
+  const Status generated = generator_.run(next, stops);
+  for (size_t index = 0; index < texts.size(); ++index)
+    end(index, texts[index], output); // those that an error interrupts
+  TRAINC_RETURN_IF_ERROR(generated);
+  warnOfStrangeToken(texts, observers);
+  TRAINC_RETURN_IF_ERROR(output.status());
   if (writesFile_) {
     const std::string lines = jsonLines(texts);
     TRAINC_RETURN_IF_ERROR(
@@ -415,32 +480,51 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
 std::string TextGeneration::jsonLines(std::span<const Generated> texts) const {
   std::string lines;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const nlohmann::json line = {{"prompt", prompts_[i].text}, {"prompt_tokens", prompts_[i].tokens},
-                                 {"text", texts[i].text},      {"tokens", texts[i].tokens},
-                                 {"ended", texts[i].ended},    {"prompt_seconds", texts[i].promptSeconds},
-                                 {"seconds", texts[i].seconds}};
+    const nlohmann::json line = {{"prompt", prompts_[i].text},
+                                 {"prompt_tokens", prompts_[i].tokens},
+                                 {"text", texts[i].text},
+                                 {"tokens", texts[i].tokens},
+                                 {"ended", texts[i].ended},
+                                 {"prompt_seconds", texts[i].first - texts[i].begin},
+                                 {"seconds", texts[i].last - texts[i].first}};
     lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   return lines;
 }
 
+namespace {
+
+/// Returns the seconds that lie in any of the intervals, which are pairs of a begin and an end.
+double coveredSeconds(std::vector<std::pair<double, double>> intervals) {
+  std::ranges::sort(intervals);
+  double seconds = 0, reached = -std::numeric_limits<double>::infinity();
+  for (const auto &[begin, end] : intervals) {
+    seconds += std::max(end - std::max(begin, reached), 0.0);
+    reached = std::max(reached, end);
+  }
+  return seconds;
+}
+
+} // namespace
+
 void TextGeneration::tellSpeed(std::span<const Generated> texts, const Observers &observers) const {
   uint64_t tokens = 0, later = 0, promptTokens = 0;
-  double seconds = 0, promptSeconds = 0;
+  std::vector<std::pair<double, double>> generating, reading;
   for (size_t i = 0; i < texts.size(); ++i) {
     tokens += texts[i].tokens.size();
     later += std::max<uint64_t>(texts[i].tokens.size() + (texts[i].ended ? 1 : 0), 1) - 1;
     promptTokens += prompts_[i].tokens.size();
-    seconds += texts[i].seconds;
-    promptSeconds += texts[i].promptSeconds;
+    generating.emplace_back(texts[i].first, texts[i].last);
+    reading.emplace_back(texts[i].begin, texts[i].first);
   }
   if (tokens == 0)
     return;
+  const double seconds = coveredSeconds(std::move(generating));
   const std::string speed =
       later > 0 && seconds > 0 ? fmt::format(", {:.4g} tok/s", static_cast<double>(later) / seconds) : "";
   observers.tell(&RunObserver::onNote,
                  fmt::format("generated {} tokens{}; {} tokens of prompts took {}", tokens, speed,
-                             promptTokens, formatDuration(promptSeconds)));
+                             promptTokens, formatDuration(coveredSeconds(std::move(reading)))));
 }
 
 } // namespace trainc

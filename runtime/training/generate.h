@@ -5,6 +5,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"
+#include "runtime/training/ordered_output.h"
 #include "runtime/training/tokenizer_choice.h"
 
 #include <cstdint>
@@ -61,7 +62,18 @@ private:
   std::vector<TokenCandidate> candidates_;
 };
 
-/// Continues token sequences with the weights in the executor.
+/// A token sequence to continue.
+struct Continuation {
+  std::vector<uint32_t> prompt;
+  uint64_t maxTokens = 0; ///< maximum number of tokens to generate
+  Sampler sampler;
+  /// Called with each token. The sequence ends on all ranks once it returns false on one.
+  std::function<bool(uint32_t)> onToken;
+  std::function<void()> onEnd = [] {}; ///< called when the sequence has ended
+};
+
+/// Continues token sequences with the weights in the executor, several at once. Each has a slot of the plan's
+/// caches.
 class Generator {
 public:
   /// Fails with kInvalidInput if the plan cannot generate.
@@ -69,38 +81,54 @@ public:
 
   /// Context length: maximum number of tokens that the model sees.
   uint64_t context() const { return context_; }
-  uint64_t vocabulary() const { return logits_.size(); }
+  uint64_t vocabulary() const { return vocabulary_; }
 
   /// Fails with kInvalidInput if `prompt` is empty, longer than context(), or contains a token beyond
   /// vocabulary(). `origin` is for messages.
   Status check(std::span<const uint32_t> prompt, std::string_view origin = "--generate") const;
 
-  /// Continues `prompt` (1 to context() tokens below vocabulary()) by at most `maxTokens` tokens and calls
-  /// `onToken` with each; generation ends on all ranks once it returns false. When the context is full, the
-  /// older half of the sequence is dropped and the rest is processed again by prefill. All ranks must pass
-  /// the same prompt and sampler. Fails with kFailed on non-finite logits, and like Executor::run().
-  Status run(std::vector<uint32_t> prompt, uint64_t maxTokens, Sampler &sampler,
-             const std::function<bool(uint32_t)> &onToken);
-
-  /// Whether any rank stops; all ranks call it.
-  Result<bool> anyStops(bool stops) { return executor_.control().anyStops(stops); }
+  /// Continues the sequences that `next` returns, until it returns none: as many at once as the plan has
+  /// slots. A sequence that ends gives its slot to the next one. What is generated does not depend on the
+  /// other sequences. When a sequence fills the context, its older half is dropped and the rest is read
+  /// again. When a sequence has ended, calls `stops`; all sequences end once it returns true on one rank. All
+  /// ranks must pass the same sequences. Fails with kInvalidInput if check() rejects a prompt, with kFailed
+  /// on non-finite logits, and like Executor::run().
+  Status run(
+      const std::function<std::optional<Continuation>()> &next,
+      const std::function<bool()> &stops = [] { return false; });
 
 private:
-  Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
+  /// A sequence in a slot.
+  struct Sequence {
+    Continuation given;
+    std::vector<uint32_t> tokens; ///< those that the model still sees
+    uint64_t read = 0;            ///< number of tokens in the cache
+    uint64_t drawn = 0;           ///< number of generated tokens
+
+    bool isRead() const { return read == tokens.size(); }
+  };
+  using Slots = std::vector<std::optional<Sequence>>;
+
+  Generator(Executor &executor, const fb::Generation &generation);
   /// Zeroes the caches: masked rows have no weight, but 0 * NaN is NaN.
   Status clearCaches();
-  /// Computes the logits after `tokens`, filling the cache.
-  Status read(std::span<const uint32_t> tokens);
-  Status prefill(std::span<const uint32_t> tokens);
-  /// Computes the logits after `token` at position `index` (from 0); all earlier positions must be in the
-  /// cache.
-  Status decode(uint32_t token, uint64_t index);
-  Status run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position);
+  /// Gives each free slot the next sequence; returns whether any slot has one.
+  Result<bool> fill(Slots &slots, const std::function<std::optional<Continuation>()> &next) const;
+  bool isPrefillFaster(const Sequence &sequence) const;
+  /// Reads the tokens of the sequence in a slot.
+  Status prefill(Sequence &sequence, size_t slot);
+  /// Reads one more token of each sequence.
+  Status decode(Slots &slots);
+  /// Draws the next token of a sequence that is read; returns whether it goes on.
+  Result<bool> draw(Sequence &sequence, size_t slot);
+  /// Runs an entry on `tokens_`, and reads the logits.
+  Status run(std::string_view entry, size_t tokens);
 
   Executor &executor_;
-  uint64_t context_;
+  uint64_t context_, vocabulary_;
   double prefillSeconds_, decodeSeconds_; ///< as predicted in the plan; 0 if unknown
-  std::vector<int32_t> tokens_;           ///< staging buffer of prefill's input
+  // Staging buffers: the input of an entry, and for each slot a position and a row of logits.
+  std::vector<int32_t> tokens_, positions_;
   std::vector<float> logits_;
 };
 
@@ -117,8 +145,9 @@ public:
   static Result<TextGeneration> open(Executor &executor, const RunOptions &options,
                                      const TrainerState &position);
 
-  /// Continues the prompts one after another with the weights in the executor, and passes the texts,
-  /// including the prompts, to `observers`. A text does not depend on the other prompts. Rank 0 writes
+  /// Continues the prompts with the weights in the executor, as many at once as the plan does, and passes the
+  /// texts, including the prompts, to `observers` in their order. A text does not depend on the other
+  /// prompts. Rank 0 writes
   /// --generated. Fails with kFailed if a stop request ends the generation.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
@@ -127,16 +156,17 @@ private:
     std::string text;
     std::vector<uint32_t> tokens;
   };
-  /// A text that was generated.
+  /// A text that is generated. Times are in steadySeconds().
   struct Generated {
-    std::vector<uint32_t> tokens;      ///< generated tokens, without the end token
-    std::string text;                  ///< text of `tokens`
-    bool started = false;              ///< whether the prompt was printed
+    TextStream stream;                 ///< decoder of its tokens
+    double begin;                      ///< when its prompt got a slot
+    double first = begin;              ///< when its first token was drawn
+    double last = begin;               ///< when its last token was drawn
+    std::vector<uint32_t> tokens{};    ///< generated tokens, without the end token
+    std::string text{};                ///< text of `tokens`
+    bool started = false;              ///< whether a token was drawn
     bool ended = false;                ///< whether an end token ended the text
-    double promptSeconds = 0;          ///< time until the first token
-    double seconds = 0;                ///< time from the first token to the last
     std::optional<uint32_t> strange{}; ///< a token that the tokenizer does not know
-    Status printed{};                  ///< status of the output to observers
   };
 
   TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<Prompt> prompts,
@@ -144,8 +174,13 @@ private:
       : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompts_(std::move(prompts)),
         ends_(std::move(ends)), writesFile_(writesFile) {}
 
-  Status runOne(const Prompt &prompt, const RunOptions &options, uint64_t seed, const Observers &observers,
-                const StopRequests &stop, Generated &generated);
+  /// Begins the text of a prompt.
+  Generated begin(const Prompt &prompt) const;
+  /// Adds a token to text `index`; returns whether the text goes on.
+  bool addToken(uint32_t token, size_t index, Generated &text, OrderedOutput &output) const;
+  /// Ends text `index`.
+  static void end(size_t index, Generated &text, OrderedOutput &output);
+  void warnOfStrangeToken(std::span<const Generated> texts, const Observers &observers) const;
   /// The texts as JSON lines.
   std::string jsonLines(std::span<const Generated> texts) const;
   void tellSpeed(std::span<const Generated> texts, const Observers &observers) const;

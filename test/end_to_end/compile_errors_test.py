@@ -39,6 +39,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
+            (["-o", "x.plan", "--generate-batch=0"], "--generate-batch", "from 1 to", "'0'"),
             (["--compile-to=spmd", "--ranks=6", "--zero-stage=1", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks cannot form groups of 4"),
             (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap (--wrap): there is no block @layers", "did you mean 'layer'?"),
             (["--compile-to=spmd", "--wrap=layer,"], "error: --wrap: expected blocks, model, names of blocks", "found 'layer,'\n"),

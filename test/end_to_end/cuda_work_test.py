@@ -46,6 +46,15 @@ class CudaWorkTest(harness.EndToEndTest):
     def test_llama_in_bf16_on_two_ranks(self):
         self.check_work("llama", "--precision=bf16", "--zero-stage=3", "--micro-batch=12", bound=2e-5, ranks=2)
 
+    def test_several_texts(self):
+        self.compile_both("llama", ("batch 3 x 16", "batch 24 x 16"), options=["--generate-batch=3"])
+        write_cycle("tokens.bin")
+        self.run_plan("cpu", "--data=tokens.bin", "--data-dtype=uint8", "--steps=150", "--checkpoint-dir=run")
+        prompts = [f"--generate={prompt}" for prompt in ("!X", "A", "0123456789ABCDEF", "ZZZ")]
+        texts = [self.run_plan(target, "--resume=run", "--tokenizer=bytes", *prompts, f"--max-tokens={LENGTH + 3}", "--temperature=0")[0]
+                 for target in ("cpu", "cuda")]
+        self.assertEqual(*texts)
+
     def test_an_overflow_is_traced_to_its_op(self):
         write_safetensors("huge.safetensors", overflowing_weights())
         for ranks, options in ((1, []), (2, ["--zero-stage=3", "--micro-batch=2"])):

@@ -281,7 +281,8 @@ void PlanPrinter::printStates() {
          state->offset() ? fmt::format(" from element {}", state->offset()) : "",
          state->sharded() ? " sharded over " + mesh_.textOf(axesOf(*state->sharded())) : "");
   for (const fb::Scalar *scalar : *plan_.scalars())
-    line("scalar {} {} {} in {}", scalar->name()->str(), dtypeName(scalar->dtype()),
+    line("scalar {} {}{} {} in {}", scalar->name()->str(), dtypeName(scalar->dtype()),
+         scalar->count() > 1 ? fmt::format("[{}]", scalar->count()) : "",
          scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device",
          buffer(scalar->buffer()));
 }
@@ -290,7 +291,9 @@ void PlanPrinter::printTraining() {
   if (const fb::Training *training = plan_.training())
     line("training {}", textOfTable(*training));
   if (const fb::Generation *generation = plan_.generation())
-    line("generation context={} vocabulary={} logits in {}", generation->context(), generation->vocabulary(),
+    line("generation context={} vocabulary={}{} logits in {}", generation->context(),
+         generation->vocabulary(),
+         generation->batch() > 1 ? fmt::format(" batch={}", generation->batch()) : "",
          buffer(generation->logits()));
   if (plan_.no_training())
     line("no training: {}", plan_.no_training()->str());

@@ -74,6 +74,12 @@ std::string describeTraining(const fb::Plan &plan) {
                             schedule.warmup());
 }
 
+std::string describeGeneration(const fb::Generation &generation) {
+  return fmt::format("generation: context {}, vocabulary {}{}\n", generation.context(),
+                     generation.vocabulary(),
+                     generation.batch() > 1 ? fmt::format(", {} texts at once", generation.batch()) : "");
+}
+
 } // namespace
 
 std::string summary(const Executor &executor) {
@@ -114,8 +120,7 @@ std::string details(const Executor &executor) {
   if (plan.training())
     text += describeTraining(plan);
   if (plan.generation())
-    text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
-                        plan.generation()->vocabulary());
+    text += describeGeneration(*plan.generation());
   if (plan.no_training())
     text += fmt::format("no training: {}\n", plan.no_training()->str());
   if (plan.no_generation())

@@ -56,7 +56,7 @@ private:
     Value keyHead = emit.divide(head, shape.group());
     HeadRows keyRows = shape.keyRows(emit, k, b, keyHead);
     HeadRows valueRows = shape.valueRows(emit, v, b, keyHead);
-    visibility.segmentBase = emit.mul(b, shape.queries);
+    visibility.enter(emit, b);
     tiles.pack(packedQ, shape.queryRows(emit, q, b, head).from(emit, first), valid, op.scoreScale());
     tiles.fill(sums, shape.valueWidth, 0);
     startSums(head);

@@ -175,7 +175,7 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.queries), first));
   Value keyHead = emit.divide(head, shape.group()), statistics = shape.statistics(emit, b, head);
   HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
-  visibility.segmentBase = emit.mul(b, shape.queries);
+  visibility.enter(emit, b);
   Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
   Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
@@ -227,7 +227,7 @@ void GradEmitter::keyGradients() {
 /// Query heads that share the key head are added in order.
 void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.keys), first));
-  visibility.segmentBase = emit.mul(b, shape.queries);
+  visibility.enter(emit, b);
   tiles->pack(packedA, shape.keyRows(emit, k, b, keyHead).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);

@@ -13,6 +13,7 @@
 #include "lib/Codegen/Cpu/Objects.h"
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
+#include "lib/Codegen/Kernels/RowCopy.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Targets/ProgramChoices.h"
 #include "lib/Codegen/Targets/TargetFactory.h"
@@ -25,6 +26,7 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialThreads = 64};
+static constexpr RowCopyTuning kRowCopy{.threads = 1, .accessBytes = 64, .accesses = 512};
 
 TargetLimits CpuTarget::limits() const { return kCpuLimits; }
 
@@ -110,6 +112,7 @@ struct Summariser {
   FailureOr<KernelSummary> operator()(nn::KernelOp op) const { return summariseRows(op, kRows); }
   FailureOr<KernelSummary> operator()(StridedCopyOpInterface op) const { return summariseCopy(op); }
   FailureOr<KernelSummary> operator()(nn::ScatterAddOp op) const { return summariseScatter(op); }
+  FailureOr<KernelSummary> operator()(nn::ScatterOp op) const { return summariseRowCopy(op, kRowCopy); }
   FailureOr<KernelSummary> operator()(GemmOpInterface op) const {
     const GemmShape gemm = op.getGemmShape();
     if (libraryCalls.products && canBeLibraryProduct(op))
@@ -142,6 +145,7 @@ struct Generator {
   Symbols operator()(nn::KernelOp op) const { return generateRows(op, kRows, kernels); }
   Symbols operator()(StridedCopyOpInterface op) const { return generateCopy(op, kernels); }
   Symbols operator()(nn::ScatterAddOp op) const { return generateScatter(op, kernels); }
+  Symbols operator()(nn::ScatterOp op) const { return generateRowCopy(op, kRowCopy, kernels); }
   Symbols operator()(GemmOpInterface op) const { return generateGemm(op, kernels); }
   Symbols operator()(nn::AttentionOp op) const { return generateAttention(op, kernels); }
   Symbols operator()(nn::AttentionGradOp op) const { return generateAttentionGrad(op, kernels); }

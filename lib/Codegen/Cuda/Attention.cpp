@@ -69,7 +69,7 @@ private:
     Value keyHead = emit.divide(head, shape.group());
     const HeadRows keys = shape.keyRows(emit, function.operand(1), b, keyHead),
                    values = shape.valueRows(emit, function.operand(2), b, keyHead);
-    visibility.segmentBase = emit.mul(b, shape.queries);
+    visibility.enter(emit, b);
     blocks.hold(blocks.own[0], shape.queryRows(emit, function.operand(0), b, head), first, shape.queries);
     const auto [largest, total] = startOf(head);
     Value number = dropout ? dropout->number(emit, shape, b, head) : Value();

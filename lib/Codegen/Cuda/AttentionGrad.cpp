@@ -129,7 +129,7 @@ private:
     const int64_t perHead = llvm::divideCeil(positions, blocks.sizes.owned());
     function.tiles([&](Value index) {
       Value head = emit.divide(index, perHead), b = emit.divide(head, heads);
-      visibility.segmentBase = emit.mul(b, shape.queries);
+      visibility.enter(emit, b);
       (this->*block)(b, emit.remainder(head, heads),
                      blocks.firstPosition(index, perHead, /*fromLast=*/launch.makes(0)));
     });

@@ -15,6 +15,7 @@
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Kernels/AttentionShape.h"
+#include "lib/Codegen/Kernels/RowCopy.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Targets/ProgramChoices.h"
 #include "lib/Codegen/Targets/TargetFactory.h"
@@ -36,6 +37,7 @@ static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 6
 static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
 static_assert(kAccessBytes <= int64_t(kMaxRowPadding + 1), "what pads rows belongs to them");
 /// Column sums use as many threads as saturate an H100's memory bandwidth (CudaMachine.cpp).
+static constexpr RowCopyTuning kRowCopy{.threads = 128, .accessBytes = kAccessBytes, .accesses = 1};
 static constexpr RowsTuning kRowsTuning{
     .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
 
@@ -77,6 +79,7 @@ private:
   KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRowsTuning); }
   KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
   KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
+  KernelSummary summarise(nn::ScatterOp op) const { return summariseRowCopy(op, kRowCopy); }
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionOp op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
@@ -90,6 +93,9 @@ private:
   }
   static Symbols generate(nn::ScatterAddOp op, KernelModule &kernels) {
     return cuda::generateScatter(op, kernels);
+  }
+  static Symbols generate(nn::ScatterOp op, KernelModule &kernels) {
+    return generateRowCopy(op, kRowCopy, kernels);
   }
   static Symbols generate(GemmOpInterface op, KernelModule &kernels) {
     return cuda::generateGemm(op, kernels);

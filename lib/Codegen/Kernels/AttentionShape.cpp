@@ -175,19 +175,32 @@ static void takeMasks(Visibility &visibility, Op op, bool hasLimit, KernelFuncti
   }
 }
 
+/// Returns element `index` of the limits, i64.
+static Value loadLimit(Emitter &emit, Value limits, Value index) {
+  Value limit = emit.load({limits, emit.builder.getI32Type(), index});
+  return arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), limit);
+}
+
 Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
   takeMasks(*this, op, bool(op.getLimit()), function);
   if (Value tensor = op.getLimit()) {
     Emitter &emit = function.emit();
-    Type type = getElementTypeOrSelf(tensor);
-    limit = emit.load({function.operand(op.getLimitMutable()[0].getOperandNumber()), type, emit.i64(0)});
-    if (!type.isInteger(64))
-      limit = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), limit);
+    Value pointer = function.operand(op.getLimitMutable()[0].getOperandNumber());
+    if (nn::shapeOf(tensor).empty())
+      limit = loadLimit(emit, pointer, emit.i64(0));
+    else
+      limits = pointer;
   }
 }
 
 Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) {
   takeMasks(*this, op, /*hasLimit=*/false, function);
+}
+
+void Visibility::enter(Emitter &emit, Value batch) {
+  segmentBase = emit.mul(batch, queryCount);
+  if (limits)
+    limit = loadLimit(emit, limits, batch);
 }
 
 PositionRange Visibility::keysOf(Emitter &emit, const PositionRange &queries) const {

@@ -49,9 +49,12 @@ mlir::Value capSlope(Emitter &emit, mlir::Value capped, double cap);
 /// Mask of query-key pairs.
 struct Visibility {
   Visibility() = default;
-  /// Loads the limit at the insertion point. The code of a tile sets `segmentBase`.
+  /// Loads a limit of all sequences at the insertion point. The code of a tile calls enter().
   Visibility(nn::AttentionOp op, KernelFunction &function);
   Visibility(nn::AttentionGradOp op, KernelFunction &function);
+
+  /// Selects the segments and the limit of batch element `batch`, i64, at the insertion point.
+  void enter(Emitter &emit, mlir::Value batch);
 
   /// Returns the keys that any of `queries` may attend to.
   PositionRange keysOf(Emitter &emit, const PositionRange &queries) const;
@@ -67,6 +70,7 @@ struct Visibility {
   int64_t queryCount = 0, keyCount = 0;
   std::optional<int64_t> last; ///< query i attends to keys up to i + last
   mlir::Value limit;           ///< i64 or null: query i attends to keys up to i + limit
+  mlir::Value limits;          ///< pointer to a limit for each batch element, or null
   std::optional<int64_t> span; ///< upperBound - lowerBound, with a window
   mlir::Value segments;        ///< pointer or null
   mlir::Type segmentType;

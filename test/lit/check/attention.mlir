@@ -124,6 +124,17 @@ func.func @limit(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1
   return %out : tensor<1x1x1xf32>
 }
 
+// The same with a limit for each sequence: the second sees three keys.
+func.func @limits_of_sequences(%q: tensor<2x1x1xf32> {check.values = dense<0.0> : tensor<2x1x1xf32>},
+                 %k: tensor<2x4x1xf32> {check.values = dense<1.0> : tensor<2x4x1xf32>},
+                 %v: tensor<2x4x1xf32> {check.values = dense<[[[1.0], [3.0], [100.0], [100.0]], [[1.0], [3.0], [8.0], [100.0]]]> : tensor<2x4x1xf32>},
+                 %limit: tensor<2xi32> {check.values = dense<[1, 2]> : tensor<2xi32>})
+    -> (tensor<2x1x1xf32> {check.expect = dense<[[[2.0]], [[4.0]]]> : tensor<2x1x1xf32>})
+    attributes {check.no_gradients = "generation only"} {
+  %out, %lse = nn.attention %q, %k, %v heads 1 limit %limit : tensor<2xi32> : tensor<2x1x1xf32>, tensor<2x4x1xf32>, tensor<2x4x1xf32>
+  return %out : tensor<2x1x1xf32>
+}
+
 // The query at position 1 is one position after the first key and at the second: biases log 3 and 0 of equal scores.
 func.func @limit_and_bias(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1xf32>},
                           %k: tensor<1x4x1xf32> {check.values = dense<1.0> : tensor<1x4x1xf32>},

@@ -134,6 +134,30 @@ func.func @attention_alibi_of_a_cache(%q: tensor<1x3x8xf32>, %k: tensor<1x80x8xf
   %out, %lse = nn.attention %q, %k, %v heads 2 alibi 1 limit %limit : tensor<i32> : tensor<1x3x8xf32>, tensor<1x80x8xf32>, tensor<1x80x8xf32>
   return %out, %lse : tensor<1x3x8xf32>, tensor<1x2x3xf32>
 }
+func.func @replaced_rows(%x: tensor<5x7x37xf32>, %table: tensor<80x37xf32>,
+    %ids: tensor<5x7xi32> {check.values = dense<[[3, 1, 79, 0, -1, 80, 2], [10, 11, 12, 13, 14, 15, 16], [20, 21, 22, 23, 24, 25, 26], [30, 31, 32, 33, 34, 35, 36], [78, 77, 76, 75, 74, 73, 72]]> : tensor<5x7xi32>})
+    -> tensor<80x37xf32> {
+  %r = nn.scatter %x into %table at %ids : tensor<5x7x37xf32>, tensor<80x37xf32>, tensor<5x7xi32>
+  return %r : tensor<80x37xf32>
+}
+func.func @replaced_long_rows(%x: tensor<2x40000xf32>, %table: tensor<3x40000xf32>, %ids: tensor<2xi64> {check.values = dense<[2, 0]> : tensor<2xi64>}) -> tensor<3x40000xf32> {
+  %r = nn.scatter %x into %table at %ids : tensor<2x40000xf32>, tensor<3x40000xf32>, tensor<2xi64>
+  return %r : tensor<3x40000xf32>
+}
+func.func @replaced_bf16_rows(%x: tensor<2x24xbf16>, %table: tensor<9x24xbf16>, %ids: tensor<2xi32> {check.values = dense<[8, 3]> : tensor<2xi32>}) -> tensor<9x24xbf16> {
+  %r = nn.scatter %x into %table at %ids : tensor<2x24xbf16>, tensor<9x24xbf16>, tensor<2xi32>
+  return %r : tensor<9x24xbf16>
+}
+func.func @attention_limits_of_sequences(%q: tensor<4x1x8xf32>, %k: tensor<4x80x8xf32>, %v: tensor<4x80x8xf32>,
+    %limit: tensor<4xi32> {check.values = dense<[53, 0, 79, 36]> : tensor<4xi32>}) -> (tensor<4x1x8xf32>, tensor<4x2x1xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 limit %limit : tensor<4xi32> : tensor<4x1x8xf32>, tensor<4x80x8xf32>, tensor<4x80x8xf32>
+  return %out, %lse : tensor<4x1x8xf32>, tensor<4x2x1xf32>
+}
+func.func @attention_masks_and_biases_of_sequences(%q: tensor<3x1x8xf32>, %k: tensor<3x80x8xf32>, %v: tensor<3x80x8xf32>, %sinks: tensor<2xf32>,
+    %bias: tensor<2x159xf32>, %limit: tensor<3xi32> {check.values = dense<[53, 3, 79]> : tensor<3xi32>}) -> (tensor<3x1x8xf32>, tensor<3x2x1xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 window 20 alibi 0.5 limit %limit : tensor<3xi32> sinks %sinks : tensor<2xf32> bias %bias : tensor<2x159xf32> : tensor<3x1x8xf32>, tensor<3x80x8xf32>, tensor<3x80x8xf32>
+  return %out, %lse : tensor<3x1x8xf32>, tensor<3x2x1xf32>
+}
 func.func @attention_sinks(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v: tensor<2x71x12xf32>, %sinks: tensor<2xf32>)
     -> (tensor<2x71x24xf32>, tensor<2x2x71xf32>) {
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal window 37 sinks %sinks : tensor<2xf32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>

@@ -331,3 +331,42 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   nn.loss "loss" %nll
 }
 train.program @a_gain_for_each_position { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// Several texts at once: caches are of one sequence for each text.
+
+// CHECK-LABEL: train.program @several_sequences attributes
+// CHECK-NOT:   @decode
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %parts = nn.reshape %x to [1, -1, 2, 4]
+  %turned = nn.transpose %parts by [0, 2, 1, 3]
+  %heads = nn.reshape %turned to [2, -1, 4]
+  // expected-remark @+1 {{a sample has 2 sequences here, and then generation continues one text at a time; leave generate_batch (--generate-batch) out}}
+  %a, %l = nn.attention %heads, %heads, %heads heads 1 causal
+  %back = nn.reshape %a to [1, 2, -1, 4]
+  %rows = nn.transpose %back by [0, 2, 1, 3]
+  %y = nn.reshape %rows to [1, -1, 8]
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+// expected-warning @+1 {{generate_batch (--generate-batch) does nothing, because this plan cannot generate text}}
+train.program @several_sequences { model @m optimizer sgd(lr 0.1) schedule constant batch 1 x 4 generate_batch 2 }
+
+// -----
+
+// CHECK-LABEL: train.program @one_token attributes
+// CHECK-NOT:   @decode
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %logits = nn.linear "head" %x to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+// expected-warning @+2 {{generate_batch (--generate-batch) does nothing, because this plan cannot generate text}}
+// expected-remark @+1 {{this plan cannot generate text (it gets no prefill and decode): generate_batch (--generate-batch) 2 needs a sequence length above 1}}
+train.program @one_token { model @m optimizer sgd(lr 0.1) schedule constant batch 1 x 1 generate_batch 2 }

@@ -55,13 +55,14 @@ train.program @p { model @lm optimizer sgd batch 2 x 16 }
 // CHECK:         nn.positions %[[TOKEN]] from %[[POSITION]]
 // CHECK:         %[[QKV:.*]]:3 = nn.split
 // CHECK:         %[[KEYS:.*]] = train.get @cache.0
-// CHECK:         %[[PLACE:.*]] = nn.iota 1 : tensor<1x16x8xi32>
-// CHECK:         %[[HERE:.*]] = nn.broadcast %[[POSITION]] to [1, 16, 8]
-// CHECK:         %[[ISHERE:.*]] = nn.compare eq %[[PLACE]], %[[HERE]]
-// CHECK:         %[[KEY:.*]] = nn.broadcast %[[QKV]]#1 to [1, 16, 8]
-// CHECK:         %[[NEWKEYS:.*]] = nn.select %[[ISHERE]], %[[KEY]], %[[KEYS]]
+// CHECK:         %[[ROW:.*]] = nn.reshape %[[POSITION]] to [1]
+// CHECK:         %[[TABLE:.*]] = nn.reshape %[[KEYS]] to [16, 8]
+// CHECK:         %[[KEY:.*]] = nn.reshape %[[QKV]]#1 to [1, 8]
+// CHECK:         %[[NEWTABLE:.*]] = nn.scatter %[[KEY]] into %[[TABLE]] at %[[ROW]]
+// CHECK:         %[[NEWKEYS:.*]] = nn.reshape %[[NEWTABLE]] to [1, 16, 8]
 // CHECK:         train.set @cache.0, %[[NEWKEYS]]
-// CHECK:         %[[NEWVALUES:.*]] = nn.select
+// CHECK:         nn.scatter
+// CHECK:         %[[NEWVALUES:.*]] = nn.reshape %{{.*}} to [1, 16, 8]
 // CHECK:         train.set @cache.1, %[[NEWVALUES]]
 // CHECK:         nn.attention %[[QKV]]#0, %[[NEWKEYS]], %[[NEWVALUES]] heads 2 limit %[[POSITION]]
 // CHECK-NOT:     nn.gather %{{.*}} at %{{.*}} : tensor<1x

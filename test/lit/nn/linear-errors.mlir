@@ -80,6 +80,14 @@ func.func @f(%t: tensor<4x3xf32>, %i: tensor<2xi32>, %u: tensor<2x4xf32>) {
 
 // -----
 
+func.func @f(%t: tensor<4x3xf32>, %i: tensor<2xi32>, %u: tensor<2x4xf32>) {
+  // expected-error @+1 {{nn.scatter: operand updates must hold one row of table, 'tensor<4x3xf32>', per element of ids, 'tensor<2xi32>': expected 'tensor<2x3xf32>', found 'tensor<2x4xf32>'}}
+  %0 = nn.scatter %u into %t at %i : tensor<2x4xf32>, tensor<4x3xf32>, tensor<2xi32>
+  return
+}
+
+// -----
+
 func.func @f(%q: tensor<5x8xf32>, %k: tensor<1x5x8xf32>) {
   // expected-error @+1 {{nn.attention: operand q must be [batch, positions, heads*width] of floating-point numbers, found 'tensor<5x8xf32>'}}
   %o, %l = nn.attention %q, %k, %k heads 2 : tensor<5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
@@ -128,9 +136,9 @@ func.func @f(%q: tensor<1x5x8xf32>, %k: tensor<1x6x8xf32>, %s: tensor<1x5xi32>) 
 
 // -----
 
-func.func @f(%q: tensor<1x5x8xf32>, %s: tensor<1xi32>) {
-  // expected-error @+1 {{nn.attention: operand limit must be a tensor<i32>, found 'tensor<1xi32>'}}
-  %o, %l = nn.attention %q, %q, %q heads 2 limit %s : tensor<1xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+func.func @f(%q: tensor<1x5x8xf32>, %s: tensor<3xi32>) {
+  // expected-error @+1 {{nn.attention: operand limit must be a tensor<i32>, or tensor<1xi32> with a limit for each sequence, found 'tensor<3xi32>'}}
+  %o, %l = nn.attention %q, %q, %q heads 2 limit %s : tensor<3xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
   return
 }
 

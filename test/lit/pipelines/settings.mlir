@@ -48,6 +48,7 @@ train.program @p {
 // CHECK-NEXT: reproducible                 plan                                default
 // CHECK-NEXT: accumulate                   1                                   default
 // CHECK-NEXT: eval_batch                   2                                   derived: micro_batch
+// CHECK-NEXT: generate_batch               1                                   default
 // CHECK-NEXT: steps                        7                                   [[FILE]]:24
 // CHECK-NEXT: memory_limit                 1610612736                          --memory-limit
 // CHECK-NEXT: reserve_memory               none                                default

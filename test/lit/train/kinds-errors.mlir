@@ -10,7 +10,7 @@ train.entry @first as step {}
 
 // -----
 
-// expected-error @below {{kind of scalar (`@total as KIND`): expected lr, seed, step, micro, position, loss, grad_norm, finite, targets, eval_loss, eval_targets, step_loss_scale or overflow, found 'total'}}
+// expected-error @below {{kind of scalar (`@total as KIND`): expected lr, seed, step, micro, position, slot, loss, grad_norm, finite, targets, eval_loss, eval_targets, step_loss_scale or overflow, found 'total'}}
 train.state scalar from_device @total : tensor<f32>
 
 // -----

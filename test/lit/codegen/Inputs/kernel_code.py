@@ -28,6 +28,7 @@ NARROW = [
     ("attention attention_grad_q attention_grad_kv attention_row_sums", "ld st", lambda each, most: each.type == "f32" and each.bytes * 32 <= most,
      4, "a number for each row of a head"),
     ("scatter_pieces", "ld st", lambda each, most: each.type in ("i32", "i64"), 4, NEIGHBOURS + ": an id, or a place, for each"),
+    ("scatter_rows", "ld", lambda each, most: each.use == "read_write", 0, "rows are replaced, and not read"),
     ("rows", "ld st", lambda each, most: each.type == "u8" and each.bytes * 4 == most, 4, "a byte beside each of four numbers"),
     ("rows", "ld st", lambda each, most: each.type == "u8" and each.bytes * 2 == most, 8, "a byte beside each of eight numbers"),
 ]

@@ -125,6 +125,20 @@ const Rule kRules[] = {
      "entry eval, input 'x': expected integers to fill up a batch with, found f32"},
     {"scalarName", [](auto &b) { b.plan.scalars[0]->name = "lrate"; }, "scalar 'lrate'"},
     {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
+    {"scalarCount", [](auto &b) { b.plan.scalars[0]->count = 2; },
+     "scalar 'lr': expected 1 elements, found 2"},
+    {"positionCount", [](auto &b) { b.plan.generation->batch = 0; },
+     "generation, batch: expected 1 to 1048576, found 0"},
+    {"slotMissing",
+     [](auto &b) {
+       b.plan.generation->batch = 2;
+       b.plan.generation->logits = b.buffer("l", PlanBuilder::kPersistent, fb::DType::F32,
+                                            2 * b.plan.generation->vocabulary, fb::Role::Cache);
+       b.plan.scalars[1]->count = 2;
+       b.plan.scalars[1]->buffer =
+           b.buffer("p", PlanBuilder::kPersistent, fb::DType::I32, 2, fb::Role::Cache);
+     },
+     "expected scalar 'slot' in a plan that generates several texts at once"},
     {"scalarMissing", [](auto &b) { b.plan.scalars.erase(b.plan.scalars.begin()); }, "expected scalar 'lr'"},
     {"inputRole", [](auto &b) { b.plan.buffers[3]->role = fb::Role::Workspace; },
      "entry micro_step, input 'tokens': expected a buffer of the device with the role input, found workspace "

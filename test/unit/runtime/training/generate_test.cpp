@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <gmock/gmock.h>
 #include <limits>
 #include <sstream>
@@ -13,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 TEST(Sampler, ZeroTemperatureTakesTheFirstBest) {
   Sampler sampler({.temperature = 0, .topK = 0, .seed = 5});
@@ -148,18 +150,43 @@ protected:
   }
 
   Status generate(std::vector<uint32_t> prompt, uint64_t maxTokens) {
+    const Status status = generateAll({std::move(prompt)}, maxTokens);
+    tokens_ = texts_[0];
+    return status;
+  }
+
+  /// Continues several prompts, and notes the texts that end in `ended_`.
+  Status generateAll(
+      const std::vector<std::vector<uint32_t>> &prompts, uint64_t maxTokens,
+      const std::function<bool()> &stops = [] { return false; }) {
     auto generator = Generator::create(run_.executor());
     EXPECT_TRUE(generator.ok()) << generator.status().message();
-    Sampler sampler({.temperature = 0});
-    tokens_.clear();
-    return generator->run(std::move(prompt), maxTokens, sampler, [&](uint32_t token) {
-      tokens_.push_back(token);
-      return token != stopAt_;
-    });
+    texts_.assign(prompts.size(), {});
+    begun_ = 0;
+    return generator->run(
+        [&]() -> std::optional<Continuation> {
+          if (begun_ == prompts.size())
+            return std::nullopt;
+          const size_t index = begun_++;
+          return Continuation{.prompt = prompts[index],
+                              .maxTokens = maxTokens,
+                              .sampler = Sampler({.temperature = temperature_, .seed = 4}),
+                              .onToken =
+                                  [&, index](uint32_t token) {
+                                    texts_[index].push_back(token);
+                                    return token != stopAt_;
+                                  },
+                              .onEnd = [&, index] { ended_.push_back(index); }};
+        },
+        stops);
   }
 
   ToyRun run_;
   std::vector<uint32_t> tokens_;
+  std::vector<std::vector<uint32_t>> texts_;
+  std::vector<size_t> ended_;
+  size_t begun_ = 0;
+  double temperature_ = 0;
   uint32_t stopAt_ = 99;
 };
 
@@ -219,6 +246,99 @@ TEST_F(ShortPromptTest, IsReadTokenByToken) {
   EXPECT_THAT(tokens_, ElementsAre(4, 13));
   ASSERT_TRUE(generate({3, 1, 2, 7, 5, 1}, 1).ok());
   EXPECT_THAT(tokens_, ElementsAre(0));
+}
+
+class TextsTest : public GenerateTest {
+protected:
+  TextsTest() : GenerateTest(toyPlanOfTexts()) {}
+
+  std::vector<std::vector<uint32_t>> prompts_{{1}, {3, 5, 1}, {8}, {2, 9}, {1, 4, 13, 8, 9, 12, 5, 0},
+                                              {7}, {9}};
+};
+
+TEST_F(TextsTest, EqualTextsGeneratedAlone) {
+  for (const double temperature : {0.0, 20.0}) {
+    temperature_ = temperature;
+    std::vector<std::vector<uint32_t>> alone;
+    for (const auto &prompt : prompts_) {
+      ASSERT_TRUE(generate(prompt, 25).ok());
+      alone.push_back(tokens_);
+    }
+    ended_.clear();
+    ASSERT_TRUE(generateAll(prompts_, 25).ok());
+    EXPECT_EQ(texts_, alone);
+    EXPECT_EQ(texts_[0].size(), 25U);
+    EXPECT_THAT(ended_, UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
+  }
+}
+
+TEST_F(TextsTest, EndAloneAndGiveTheirSlotsAway) {
+  stopAt_ = 8; // follows 13, which follows 4, which follows 1
+  ASSERT_TRUE(generateAll({{0}, {13}, {2}, {4}, {1}}, 6).ok());
+  EXPECT_THAT(texts_, ElementsAre(ElementsAre(1, 4, 13, 8), ElementsAre(8), ElementsAre(7, 6, 3, 10, 15, 14),
+                                  ElementsAre(13, 8), ElementsAre(4, 13, 8)));
+  EXPECT_THAT(ended_, ElementsAre(1, 3, 0, 4, 2));
+}
+
+TEST_F(TextsTest, AllEndWhenToldTo) {
+  stopAt_ = 8;
+  ASSERT_TRUE(generateAll({{0}, {4}, {2}, {3}, {1}}, 30, [] { return true; }).ok());
+  EXPECT_EQ(begun_, 3U);
+  EXPECT_THAT(ended_, ElementsAre(1));
+  EXPECT_THAT(texts_[1], ElementsAre(13, 8));
+}
+
+TEST_F(TextsTest, SkipsTextsWithoutTokens) {
+  ASSERT_TRUE(generateAll(prompts_, 0).ok());
+  EXPECT_EQ(begun_, prompts_.size());
+  EXPECT_EQ(ended_.size(), prompts_.size());
+}
+
+/// Prints to a text.
+struct Printed {
+  std::string text;
+  OrderedOutput output{3, [&](std::string_view piece) -> Status {
+                         text += piece;
+                         return {};
+                       }};
+};
+
+TEST(OrderedOutput, PrintsTextsInTheirOrder) {
+  Printed printed;
+  printed.output.add(1, "b");
+  EXPECT_EQ(printed.text, "");
+  printed.output.add(0, "a");
+  printed.output.add(0, "A");
+  EXPECT_EQ(printed.text, "aA") << "the first text is printed at once";
+  printed.output.end(1);
+  printed.output.add(2, "c");
+  EXPECT_EQ(printed.text, "aA");
+  printed.output.end(0);
+  EXPECT_EQ(printed.text, "aA\n\nb\n\nc");
+  printed.output.add(2, "C");
+  printed.output.end(2);
+  printed.output.end(2);
+  EXPECT_EQ(printed.text, "aA\n\nb\n\ncC\n");
+}
+
+TEST(OrderedOutput, SkipsTextsWithoutPieces) {
+  Printed printed;
+  printed.output.end(1);
+  printed.output.end(0);
+  printed.output.add(2, "c");
+  printed.output.end(2);
+  EXPECT_EQ(printed.text, "c\n");
+}
+
+TEST(OrderedOutput, KeepsTheFirstError) {
+  int calls = 0;
+  OrderedOutput output(2, [&](std::string_view) { return failed("error {}", ++calls); });
+  output.add(0, "a");
+  output.add(0, "b");
+  output.end(0);
+  output.add(1, "c");
+  EXPECT_EQ(output.status().message(), "error 1");
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(Generator, NeedsAPlanThatGenerates) {

@@ -156,3 +156,15 @@ void toy_prefill(void *const *args, int64_t begin, int64_t end) {
 void toy_decode(void *const *args, int64_t begin, int64_t end) {
   copyRow(args[0], *(const int *)args[1], args[2]);
 }
+
+// (weights, context, positions of 3 texts, slot, logits of 3 texts)
+void toy_prefill_text(void *const *args, int64_t begin, int64_t end) {
+  const int slot = *(const int *)args[3];
+  copyRow(args[0], ((const int *)args[1])[((const int *)args[2])[slot] & 7], (float *)args[4] + 16 * slot);
+}
+
+// (weights, tokens of 3 texts, logits of 3 texts)
+void toy_decode_texts(void *const *args, int64_t begin, int64_t end) {
+  for (int slot = 0; slot < 3; ++slot)
+    copyRow(args[0], ((const int *)args[1])[slot], (float *)args[2] + 16 * slot);
+}

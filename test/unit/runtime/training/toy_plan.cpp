@@ -160,6 +160,46 @@ PlanBuilder toyPlan() {
   return b;
 }
 
+PlanBuilder toyPlanOfTexts() {
+  PlanBuilder b = toyPlan();
+  const auto persistent = [&](const char *name, DType dtype, uint64_t elements, fb::Role role) {
+    return b.buffer(name, PlanBuilder::kPersistent, dtype, elements, role);
+  };
+  const uint32_t positions = persistent("positions", DType::I32, kToyTexts, fb::Role::Cache);
+  const uint32_t tokens = persistent("tokens of texts", DType::I32, kToyTexts, fb::Role::Input);
+  const uint32_t logits =
+      persistent("logits of texts", DType::F32, kToyTexts * kToyVocabulary, fb::Role::Cache);
+  const uint32_t slot = b.scalar("slot", DType::I32, fb::Direction::ToDevice);
+  for (const auto &scalar : b.plan.scalars)
+    if (scalar->name == "position") {
+      scalar->buffer = positions;
+      scalar->count = kToyTexts;
+    }
+  const ParamSpec readContext{Access::Read, DType::I32, kToyLength * 4},
+      readTexts{Access::Read, DType::I32, kToyTexts * 4}, readOne{Access::Read, DType::I32, 4},
+      writeLogits{Access::ReadWrite, DType::F32, kToyTexts * kToyVocabulary * 4};
+  const uint32_t prefill =
+      b.kernel("toy_prefill_text", 1, {kReadWeights, readContext, readTexts, readOne, writeLogits});
+  const uint32_t decode = b.kernel("toy_decode_texts", 1, {kReadWeights, readTexts, writeLogits});
+  const uint32_t weights = b.plan.states.front()->buffer;
+  for (const auto &entry : b.plan.entries) {
+    if (entry->name == "prefill") {
+      entry->instructions.clear();
+      b.launch(entry->instructions, prefill,
+               {at(weights), at(entry->inputs.front()->buffer), at(positions), at(slot), at(logits)});
+    }
+    if (entry->name == "decode") {
+      entry->instructions.clear();
+      entry->inputs.clear();
+      addColumn(b, *entry, "tokens", tokens, {1, kToyTexts});
+      b.launch(entry->instructions, decode, {at(weights), at(tokens), at(logits)});
+    }
+  }
+  b.plan.generation->logits = logits;
+  b.plan.generation->batch = kToyTexts;
+  return b;
+}
+
 PlanBuilder toyOnCuda(PlanBuilder toyPlan) {
   return forCuda(std::move(toyPlan), TRAINC_TOY_PTX, /*threads=*/1);
 }

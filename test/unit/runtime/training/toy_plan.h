@@ -14,6 +14,10 @@ inline constexpr uint64_t kToyMicroTokens = kToyMicroBatch * kToyLength;
 /// tokens. Labels of -100 are ignored. Constant learning rate 0.5; the export is config.json.
 PlanBuilder toyPlan();
 
+inline constexpr uint64_t kToyTexts = 3;
+/// The same plan, but it generates kToyTexts texts at once.
+PlanBuilder toyPlanOfTexts();
+
 /// Micro-batches of a step over all ranks, in plans of several.
 inline constexpr uint64_t kToyMicroBatches = 12;
 

@@ -212,11 +212,16 @@ TEST_F(TrainRanks, AllGenerateTheSame) {
     ToyRun run(5, 1, builder, &communicator);
     auto generator = Generator::create(run.executor());
     ASSERT_TRUE(generator.ok()) << generator.status().message();
-    Sampler sampler({.seed = 3});
     std::vector<uint32_t> &text = texts[communicator.rank()];
-    const Status status = generator->run({1, 4}, 50, sampler, [&](uint32_t token) {
-      text.push_back(token);
-      return communicator.rank() != 1 || text.size() < 20;
+    bool isGiven = false;
+    const Status status = generator->run([&]() -> std::optional<Continuation> {
+      if (std::exchange(isGiven, true))
+        return std::nullopt;
+      return Continuation{
+          .prompt = {1, 4}, .maxTokens = 50, .sampler = Sampler({.seed = 3}), .onToken = [&](uint32_t token) {
+            text.push_back(token);
+            return communicator.rank() != 1 || text.size() < 20;
+          }};
     });
     EXPECT_TRUE(status.ok()) << status.message();
   });
