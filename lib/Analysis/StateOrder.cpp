@@ -108,7 +108,7 @@ static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
 
 // --- Order ---
 
-StateOrder::StateOrder(Block &block) : block(block), numbers(number(block)) {
+StateOrder::StateOrder(Block &block) {
   for (Operation &op : block) {
     if (auto get = dyn_cast<train::GetOp>(op))
       gets[get.getState()].push_back(get);
@@ -188,7 +188,7 @@ private:
 };
 } // namespace
 
-SmallVector<OpPair> StateOrder::pairs() const {
+SmallVector<OpPair> fixedPairs(Block &block) {
   SmallVector<OpPair> pairs;
   AccessTable accesses;
   for (Operation &op : block)
@@ -197,21 +197,24 @@ SmallVector<OpPair> StateOrder::pairs() const {
   return pairs;
 }
 
-StateOrder::Numbers StateOrder::number(Block &block) {
-  Numbers found;
-  llvm::StringMap<int64_t> writes;
+/// Returns the number of writes of its state before each read and write of the block.
+static llvm::MapVector<Operation *, int64_t> writesBefore(Block &block) {
+  llvm::MapVector<Operation *, int64_t> found;
+  DenseMap<Attribute, int64_t> writes; // by state
   for (Operation &op : block) {
     if (auto get = dyn_cast<train::GetOp>(op))
-      found[get] = writes[get.getState()];
+      found[get] = writes.lookup(get.getStateAttr());
     if (auto set = dyn_cast<train::SetOp>(op))
-      found[set] = writes[set.getState()]++;
+      found[set] = writes[set.getStateAttr()]++;
   }
   return found;
 }
 
-LogicalResult StateOrder::requireKept() const {
-  const Numbers now = number(block);
-  for (auto [op, writes] : numbers)
+WritesBefore::WritesBefore(Block &block) : block_(block), numbers_(writesBefore(block)) {}
+
+LogicalResult WritesBefore::requireKept() const {
+  const auto now = writesBefore(block_);
+  for (auto [op, writes] : numbers_)
     if (now.lookup(op) != writes)
       return op->emitOpError("follows ") << now.lookup(op) << " writes of its state; expected " << writes
                                          << " as before (a fault of trainc)";

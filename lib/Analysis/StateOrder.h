@@ -39,6 +39,24 @@ train::SetOp writeSeenBy(train::GetOp get);
 /// Whether `value` shares bytes of the state, so that a write of the state would change it.
 bool aliasesState(mlir::Value value, llvm::StringRef state);
 
+/// Returns pairs of ops of a block whose order is fixed by side effects. They include all uses of a state's
+/// value before the state's next write, because the value shares the state's memory.
+llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> fixedPairs(mlir::Block &block);
+
+/// Number of writes of its state before each read and write of a block, at construction.
+class WritesBefore {
+public:
+  explicit WritesBefore(mlir::Block &block);
+
+  /// Reports an error at the first read or write that does not follow as many writes of its state as at
+  /// construction.
+  llvm::LogicalResult requireKept() const;
+
+private:
+  mlir::Block &block_;
+  llvm::MapVector<mlir::Operation *, int64_t> numbers_;
+};
+
 /// Reads and writes of states in a block, in their order at construction.
 class StateOrder {
 public:
@@ -52,20 +70,7 @@ public:
   /// Returns the first write of the state after `op`; null if there is none.
   train::SetOp writeAfter(llvm::StringRef state, mlir::Operation *op) const;
 
-  /// Returns pairs of ops whose order is fixed by side effects. They include all uses of a state's value
-  /// before the state's next write, because the value shares the state's memory.
-  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> pairs() const;
-
-  /// Reports an error at the first read or write that does not follow as many writes of its state as at
-  /// construction.
-  llvm::LogicalResult requireKept() const;
-
 private:
-  using Numbers = llvm::MapVector<mlir::Operation *, int64_t>;
-  static Numbers number(mlir::Block &block);
-
-  mlir::Block &block;
-  Numbers numbers;
   llvm::StringMap<llvm::SmallVector<train::GetOp>> gets;
   llvm::StringMap<llvm::SmallVector<train::SetOp>> sets;
 };

@@ -25,7 +25,7 @@ bool EqualOps::isEqual(const Operation *a, const Operation *b) {
   if (a == b || isSpecial(a) || isSpecial(b))
     return a == b;
   // If one op uses a value twice, so must the other.
-  DenseMap<Value, Value> inB, inA;
+  llvm::SmallDenseMap<Value, Value, 16> inB, inA;
   auto pair = [&](Value left, Value right) {
     return left.getType() == right.getType() && inB.try_emplace(left, right).first->second == right &&
            inA.try_emplace(right, left).first->second == left;

@@ -62,9 +62,9 @@ private:
 
   void fuseBlock(Block &block, const FusionLimits &limits) {
     legalizePrimitives(block);
-    auto fixed = StateOrder(block).pairs();
+    SmallVector<std::pair<Operation *, Operation *>> fixed = fixedPairs(block);
     ReadAnalysis reads(block, limits.freeOps);
-    FusionGraph graph(block, reads);
+    FusionGraph graph(block, reads, fixed);
     FusionSearch(graph, limits).run();
     SmallVector<std::pair<Value, Value>> outputs;
     DenseMap<Operation *, Operation *> kernelOf;

@@ -1,16 +1,15 @@
 #include "lib/Fusion/FusionGraph.h"
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Analysis/StateOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 
-FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads) {
+FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, ArrayRef<OpPair> fixed) {
   addNodes(block, reads);
-  addEdges(block);
+  addEdges(fixed);
 }
 
 // --- Construction ---
@@ -51,7 +50,7 @@ std::optional<unsigned> FusionGraph::producer(Value value) const {
   return found->second;
 }
 
-void FusionGraph::addEdges(Block &block) {
+void FusionGraph::addEdges(ArrayRef<OpPair> fixed) {
   auto addOrder = [&](unsigned from, unsigned to) {
     nodes_[from].after.push_back(to);
     nodes_[to].before.push_back(from);
@@ -72,7 +71,7 @@ void FusionGraph::addEdges(Block &block) {
       for (Value operand : node.op->getOperands())
         addEdge(operand, id);
   }
-  for (auto [before, after] : StateOrder(block).pairs()) {
+  for (auto [before, after] : fixed) {
     auto from = index_.find(before), to = index_.find(after);
     if (from != index_.end() && to != index_.end())
       addOrder(from->second, to->second);

@@ -38,7 +38,10 @@ public:
     bool afterFirst;
   };
 
-  FusionGraph(mlir::Block &block, const ReadAnalysis &reads);
+  using OpPair = std::pair<mlir::Operation *, mlir::Operation *>;
+
+  /// `fixed` are the pairs of ops whose order side effects fix.
+  FusionGraph(mlir::Block &block, const ReadAnalysis &reads, llvm::ArrayRef<OpPair> fixed);
 
   /// Nodes in program order.
   llvm::ArrayRef<Node> nodes() const { return nodes_; }
@@ -71,7 +74,7 @@ public:
 private:
   std::optional<unsigned> producer(mlir::Value value) const;
   void addNodes(mlir::Block &block, const ReadAnalysis &reads);
-  void addEdges(mlir::Block &block);
+  void addEdges(llvm::ArrayRef<OpPair> fixed);
 
   std::vector<Node> nodes_;
   std::vector<Group> groups_;

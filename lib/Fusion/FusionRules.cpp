@@ -80,13 +80,13 @@ bool FusionRules::withinLimits(const Group &a, const Group &b) const {
     return false;
   unsigned groupA = graph.node(a.members.front()).group, groupB = graph.node(b.members.front()).group;
   auto inside = [&](unsigned id) { return graph.node(id).group == groupA || graph.node(id).group == groupB; };
-  llvm::SmallDenseSet<Value, 32> inputs;
+  SmallVector<Value, 32> inputs; // at most `limits.buffers`, so that a search takes less time than hashes
   int64_t outputs = 0;
   for (const Group *group : {&a, &b})
     for (unsigned member : group->members) {
       for (auto [read, made] : llvm::zip_equal(graph.node(member).space->reads, graph.node(member).producers))
-        if (!(made && inside(*made)))
-          inputs.insert(read.value);
+        if (!(made && inside(*made)) && !llvm::is_contained(inputs, read.value))
+          inputs.push_back(read.value);
       outputs += !llvm::all_of(graph.node(member).users, inside);
       if (int64_t(inputs.size()) + outputs > limits.buffers)
         return false;

@@ -18,7 +18,8 @@ namespace trainc {
 
 // --- Running passes ---
 
-/// Runs passes without the verifier; the chosen plan is verified when it is compiled.
+/// Runs passes without the verifier of IR. The chosen plan is verified when it is compiled, after each pass
+/// and phase.
 static LogicalResult run(ModuleOp module, llvm::function_ref<void(PassManager &)> addPasses) {
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
@@ -86,6 +87,7 @@ class PhaseEvaluator::Step {
 public:
   Step(OwningOpRef<ModuleOp> module, PassConditions conditions, bool cachesSchedules)
       : module_(std::move(module)), conditions_(std::move(conditions)), cachesSchedules_(cachesSchedules) {
+    conditions_.verifiesPhases = false;
     for (auto entry : module_->getOps<train::EntryOp>())
       if (mayBeRecomputed(entry))
         changing_.insert(entry.getSymName());
@@ -145,7 +147,7 @@ OwningOpRef<ModuleOp> PhaseEvaluator::Step::scheduled(const Settings &settings) 
   train::setDerived(programOf(*module), settings, "planner");
   const train::CheckpointSettings checkpoints = train::checkpointsOf(programOf(*module));
   const auto addSpmd = [&](PassManager &manager) {
-    addRecomputePasses(manager, checkpoints);
+    addRecomputePasses(manager, checkpoints, conditions_);
     addShardPasses(manager, conditions_);
     addSpmdPasses(manager, conditions_);
   };

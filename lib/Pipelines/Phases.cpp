@@ -106,7 +106,8 @@ void addStepPasses(PassManager &manager, const PassConditions &conditions) {
 }
 
 // After the last CSE, and before parameters are gathered for their readers.
-void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &checkpoints) {
+void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &checkpoints,
+                        const PassConditions &conditions) {
   if (checkpoints.recomputesBlocks) {
     RecomputeBlocksOptions options;
     options.blocks.append(checkpoints.blocks.begin(), checkpoints.blocks.end());
@@ -115,7 +116,8 @@ void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &c
   }
   if (checkpoints.recomputesCheap)
     manager.addPass(createRecompute());
-  manager.addPass(createVerifyStepPass());
+  if (conditions.verifiesPhases)
+    manager.addPass(createVerifyStepPass());
 }
 
 void addShardPasses(PassManager &manager, const PassConditions &conditions) {
@@ -130,7 +132,8 @@ void addSpmdPasses(PassManager &manager, const PassConditions &conditions) {
   if (!conditions.manyRanks)
     return;
   manager.addPass(createReshard());
-  manager.addPass(createVerifySpmd());
+  if (conditions.verifiesPhases)
+    manager.addPass(createVerifySpmd());
 }
 
 void addScheduledPasses(PassManager &manager, const PassConditions &conditions) {
@@ -147,7 +150,8 @@ void addScheduledPasses(PassManager &manager, const PassConditions &conditions) 
 void addOffloadPasses(PassManager &manager, const PassConditions &conditions) {
   if (conditions.offloads)
     manager.addPass(createOffload(conditions.summaries));
-  manager.addPass(createVerifyScheduledPass());
+  if (conditions.verifiesPhases)
+    manager.addPass(createVerifyScheduledPass());
 }
 
 void addMemoryPasses(PassManager &manager, const PassConditions &conditions) {

@@ -19,7 +19,8 @@ struct PassConditions {
        copiesOutlast = false; ///< whether copies outlast entries on the target's device
   std::optional<MemoryLimit> memoryLimit;
   std::optional<HostLimit> hostLimit;
-  bool hasBudget = false; ///< whether recomputation is chosen for the limit
+  bool hasBudget = false;     ///< whether recomputation is chosen for the limit
+  bool verifiesPhases = true; ///< whether a pass verifies the postcondition of each phase
   ChunkLossPassOptions chunkLoss;
   /// Summaries of the target, shared by all plans made from copies of the conditions.
   std::shared_ptr<codegen::Summaries> summaries = std::make_shared<codegen::Summaries>();
@@ -36,7 +37,8 @@ PassConditions passConditionsOf(mlir::ModuleOp module, const CompileOptions &opt
 /// ops.
 void addStepPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The rest of the phase `step`: recomputation and verification.
-void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints);
+void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints,
+                        const PassConditions &conditions);
 /// step -> spmd: the program of each rank, with parameters gathered once. One rank runs the step unchanged.
 /// Blocks are no longer units.
 void addShardPasses(mlir::PassManager &manager, const PassConditions &conditions);

@@ -167,7 +167,7 @@ LogicalResult Compilation::makePlan() {
     const train::CheckpointSettings checkpoints = checkpointsOf(module_);
     if (checkpoints.recomputesBlocks)
       manager.addPass(createWarnIdleCheckpoints());
-    addRecomputePasses(manager, checkpoints);
+    addRecomputePasses(manager, checkpoints, conditions_);
     if (reaches(Phase::Spmd)) {
       addShardPasses(manager, conditions_);
       addSpmdPasses(manager, conditions_);

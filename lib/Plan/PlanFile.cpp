@@ -27,7 +27,10 @@ PlanTables::PlanTables(ModuleOp module) : mesh_(dist::meshOf(module)) {
 }
 
 uint32_t PlanTables::source(Operation *op, StringRef name) {
-  FileLineColLoc file = fileLocation(op->getLoc());
+  const FileLineColLoc file = fileLocation(op->getLoc()); // equal places are one attribute
+  const auto [known, isNew] = sourceIndex_.try_emplace({file, name}, uint32_t(sources_.size()));
+  if (!isNew)
+    return known->second;
   auto source = std::make_unique<fb::SourceT>();
   source->op = name.str();
   if (file) {
@@ -35,11 +38,7 @@ uint32_t PlanTables::source(Operation *op, StringRef name) {
     source->line = file.getLine();
     source->column = file.getColumn();
   }
-  std::string key = source->file + ":" + std::to_string(source->line) + ":" + std::to_string(source->column) +
-                    ":" + source->op;
-  auto [known, isNew] = sourceIndex_.try_emplace(key, uint32_t(sources_.size()));
-  if (isNew)
-    sources_.push_back(std::move(source));
+  sources_.push_back(std::move(source));
   return known->second;
 }
 

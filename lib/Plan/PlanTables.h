@@ -25,13 +25,15 @@ public:
   }
   const Mesh &mesh() const { return mesh_; }
   uint32_t kernel(mlir::FlatSymbolRefAttr name) const { return kernels_.lookup(name.getValue()); }
-  /// Returns the index of an instruction's source (file, line, op name); adds it if it is new.
+  /// Returns the index of an instruction's source (file, line, op name); adds it if it is new. `name` must
+  /// live as long as this object.
   uint32_t source(mlir::Operation *op, llvm::StringRef name);
   std::vector<std::unique_ptr<fb::SourceT>> takeSources() { return std::move(sources_); }
 
 private:
   Mesh mesh_;
-  llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
+  llvm::StringMap<uint32_t> arenas_, buffers_, kernels_;
+  llvm::DenseMap<std::pair<mlir::Attribute, llvm::StringRef>, uint32_t> sourceIndex_; ///< by place and name
   std::vector<std::unique_ptr<fb::SourceT>> sources_;
 };
 

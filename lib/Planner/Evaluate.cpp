@@ -6,23 +6,42 @@ using namespace llvm;
 
 namespace trainc {
 
-FailureOr<std::vector<size_t>> Evaluations::add(ArrayRef<Settings> strategies) {
+/// Evaluates those strategies that have not been evaluated.
+LogicalResult Evaluations::make(ArrayRef<Settings> strategies) {
   std::vector<Settings> missing;
-  std::vector<size_t> numbers;
-  for (const Settings &strategy : strategies) {
-    const auto [known, isNew] = numbers_.try_emplace(strategy, size() + missing.size());
-    if (isNew)
+  for (const Settings &strategy : strategies)
+    if (made_.count(strategy) == 0 && !is_contained(missing, strategy))
       missing.push_back(strategy);
-    numbers.push_back(known->second);
-  }
   if (missing.empty())
-    return numbers;
-  FailureOr<std::vector<Evaluation>> made = evaluate_.evaluate(missing);
+    return success();
+  const FailureOr<std::vector<Evaluation>> made = evaluate_.evaluate(missing);
   if (failed(made))
     return failure();
   for (auto [settings, plan] : zip_equal(missing, *made))
-    all_.push_back({settings, plan});
+    made_.emplace(settings, plan);
+  return success();
+}
+
+FailureOr<std::vector<size_t>> Evaluations::add(ArrayRef<Settings> strategies) {
+  if (failed(make(strategies)))
+    return failure();
+  std::vector<size_t> numbers;
+  for (const Settings &strategy : strategies) {
+    const auto [known, isNew] = numbers_.try_emplace(strategy, size());
+    if (isNew)
+      all_.push_back({strategy, made_.at(strategy)});
+    numbers.push_back(known->second);
+  }
   return numbers;
+}
+
+FailureOr<std::vector<Evaluation>> Evaluations::probe(ArrayRef<Settings> strategies) {
+  if (failed(make(strategies)))
+    return failure();
+  std::vector<Evaluation> plans;
+  for (const Settings &strategy : strategies)
+    plans.push_back(made_.at(strategy));
+  return plans;
 }
 
 FailureOr<int64_t> Evaluations::lowerBoundBytes(const Settings &strategy) {

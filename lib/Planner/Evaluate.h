@@ -83,6 +83,8 @@ public:
 
   /// Evaluates those strategies that have not been evaluated. Returns the numbers of all `strategies`.
   llvm::FailureOr<std::vector<size_t>> add(llvm::ArrayRef<Settings> strategies);
+  /// Returns the evaluations of strategies that need not become candidates: they get no numbers until add().
+  llvm::FailureOr<std::vector<Evaluation>> probe(llvm::ArrayRef<Settings> strategies);
   llvm::FailureOr<int64_t> lowerBoundBytes(const Settings &strategy);
 
   size_t size() const { return all_.size(); }
@@ -96,7 +98,10 @@ public:
   size_t smallest() const { return trainc::smallest(all_); }
 
 private:
+  llvm::LogicalResult make(llvm::ArrayRef<Settings> strategies);
+
   Evaluate &evaluate_;
+  std::map<Settings, Evaluation> made_; ///< with those of probe()
   std::vector<EvaluatedStrategy> all_;
   std::map<Settings, size_t> numbers_;
   std::map<Settings, int64_t> lowerBounds_;

@@ -19,6 +19,9 @@ static constexpr double kMaxSlowdown = 3;
 /// Number of last levels among which findSmallest() looks for the smallest.
 static constexpr size_t kLastLevels = 6;
 
+/// Minimum ratio of a strategy's bytes to a limit that is far below it.
+static constexpr int64_t kFar = 2;
+
 // --- The frontier ---
 
 /// Adds the strategy to the frontier. Its lower bound is the seconds of its fastest level.
@@ -57,21 +60,58 @@ LogicalResult Search::addShardings() {
     for (const Strategy &strategy : together)
       if (failed(addToFrontier(strategy)))
         return failure();
+    if (isFarAboveLimit(table_[Strategy()].memory.minUnplanned)) // with each sharding
+      return success();
   }
   return success();
 }
 
-/// Whether, with any sharding, the limit has room for the states that cannot be offloaded and for the
-/// unplanned memory that no setting reduces.
-bool Search::mayAnyFit() const {
+bool Search::isFarAboveLimit(int64_t bytes) const { return bytes / kFar > limit_; }
+
+/// Returns strategies of which one takes the fewest bytes of all, or not many more: with everything offloaded
+/// and the most recomputation, and with activations offloaded instead.
+std::vector<Strategy> Search::usuallySmallest() const {
+  const Strategy strategy = smallestOfEachSharding().front();
+  const size_t last = space_.lastLevel(strategy), cheap = std::min<size_t>(1, last);
+  const Strategy offloaded = strategy.with(kActivations, space_.size(kActivations) - 1);
+  return {strategy.with(kRecomputation, last), offloaded.with(kRecomputation, cheap),
+          offloaded.with(kRecomputation, last)};
+}
+
+/// Whether the limit is far below the evaluated shardings, which offload and recompute nothing, and below the
+/// strategies that usually take the fewest bytes. Nothing fits then: others take fewer bytes, but hardly half
+/// as many.
+FailureOr<bool> Search::areAllFarAboveLimit() {
+  for (const EvaluatedStrategy &each : table_.all())
+    if (!isFarAboveLimit(each.plan.bytes()))
+      return false;
+  const std::vector<Strategy> strategies = usuallySmallest();
+  const ArrayRef<Strategy> first = ArrayRef(strategies).take_front(),
+                           others = ArrayRef(strategies).drop_front();
+  for (const ArrayRef<Strategy> each : {first, others}) {
+    const FailureOr<std::vector<Evaluation>> plans = table_.probe(each);
+    if (failed(plans))
+      return failure();
+    if (!all_of(*plans, [&](const Evaluation &plan) { return isFarAboveLimit(plan.bytes()); }))
+      return false;
+  }
+  return true;
+}
+
+/// Whether the search may find a strategy that fits. With a sharding at least, the limit must have room for
+/// the states that cannot be offloaded and for the unplanned memory that no setting reduces.
+FailureOr<bool> Search::mayAnyFit() {
+  bool hasRoom = false;
   for (size_t value = 0; value < space_.size(kSharding); ++value) {
     const Strategy strategy = Strategy().with(kSharding, value);
-    if (table_.isEvaluated(strategy) && table_.residentStates(strategy, space_.size(kStates) - 1) +
-                                                table_.firstOf(strategy).memory.minUnplanned <=
-                                            limit_)
-      return true;
+    hasRoom |= table_.isEvaluated(strategy) && table_.residentStates(strategy, space_.size(kStates) - 1) +
+                                                       table_.firstOf(strategy).memory.minUnplanned <=
+                                                   limit_;
   }
-  return false;
+  if (!hasRoom)
+    return false;
+  const FailureOr<bool> areFar = areAllFarAboveLimit();
+  return failed(areFar) ? areFar : FailureOr<bool>(!*areFar);
 }
 
 /// Adds the strategy with the next smaller micro-batches, unless states alone exceed the limit.
@@ -184,8 +224,9 @@ LogicalResult Search::expand(const Strategy &strategy, double lowerBound) {
 LogicalResult Search::findFastest() {
   if (failed(addShardings()))
     return failure();
-  if (!mayAnyFit())
-    return success();
+  const FailureOr<bool> mayFit = mayAnyFit();
+  if (failed(mayFit) || !*mayFit)
+    return mayFit;
   while (!frontier_.empty()) {
     const auto [lowerBound, strategy] = *frontier_.begin();
     frontier_.erase(frontier_.begin());
@@ -218,9 +259,11 @@ LogicalResult Search::evaluateOtherShardings() {
 
 // --- The smallest ---
 
-LogicalResult Search::findSmallest() {
+/// Returns the smallest micro-batches with all states offloaded, for each sharding, the most sharded first,
+/// which takes the least memory.
+std::vector<Strategy> Search::smallestOfEachSharding() const {
   std::vector<Strategy> strategies;
-  for (size_t sharding = space_.size(kSharding); sharding-- > 0;) { // the most sharded takes the least memory
+  for (size_t sharding = space_.size(kSharding); sharding-- > 0;) {
     const Strategy strategy = Strategy()
                                   .with(kSharding, sharding)
                                   .with(kMicroBatches, space_.size(kMicroBatches) - 1)
@@ -228,6 +271,16 @@ LogicalResult Search::findSmallest() {
     if (!space_.isPart(strategy)) // sharding within groups takes more memory than over all ranks
       strategies.push_back(strategy);
   }
+  return strategies;
+}
+
+LogicalResult Search::findSmallest() {
+  const FailureOr<bool> areFar = areAllFarAboveLimit();
+  if (failed(areFar))
+    return failure();
+  if (*areFar)
+    return table_.evaluate(usuallySmallest());
+  const std::vector<Strategy> strategies = smallestOfEachSharding();
   if (failed(table_.evaluate(candidatesForSmallest(strategies.front()))) ||
       failed(evaluateOthersThatMayBeSmaller(strategies)))
     return failure();

@@ -17,6 +17,9 @@ namespace trainc {
 /// strategy of the frontier can be faster than the best one. It assumes that smaller micro-batches,
 /// offloading and recomputation never save time. Recomputation may save time if the step copies offloaded
 /// tensors.
+///
+/// A limit that nothing fits into is rejected after few evaluations if it is far below the strategies that
+/// usually take the fewest bytes.
 class Search {
 public:
   Search(const SearchSpace &space, Evaluations &evaluations, int64_t limit)
@@ -25,7 +28,8 @@ public:
   /// Evaluates strategies until the fastest that fits is known.
   llvm::LogicalResult findFastest();
   /// If nothing fits, evaluates the candidates for the fewest bytes: the smallest micro-batches, with
-  /// everything offloaded, and activations recomputed or offloaded.
+  /// everything offloaded, and activations recomputed or offloaded. If the limit is far below all of them,
+  /// evaluates only those that are the smallest of most programs.
   llvm::LogicalResult findSmallest();
 
   /// Number of the fastest evaluated strategy that fits, or none.
@@ -35,7 +39,10 @@ public:
 
 private:
   llvm::LogicalResult addShardings();
-  bool mayAnyFit() const;
+  bool isFarAboveLimit(int64_t bytes) const;
+  std::vector<Strategy> usuallySmallest() const;
+  llvm::FailureOr<bool> areAllFarAboveLimit();
+  llvm::FailureOr<bool> mayAnyFit();
   llvm::LogicalResult addToFrontier(const Strategy &strategy);
   llvm::LogicalResult addNeighbour(const Strategy &from, const Strategy &to, double lowerBound);
   llvm::LogicalResult addSmallerMicroBatches(const Strategy &strategy, double lowerBound);
@@ -44,6 +51,7 @@ private:
   llvm::FailureOr<bool> turnsOutToFit(const Strategy &strategy, double &lowerBound);
   llvm::LogicalResult evaluateOffloadedActivations(const Strategy &strategy);
   llvm::LogicalResult evaluateOtherShardings();
+  std::vector<Strategy> smallestOfEachSharding() const;
   std::vector<Strategy> candidatesForSmallest(llvm::ArrayRef<Strategy> strategies) const;
   llvm::LogicalResult evaluateOthersThatMayBeSmaller(llvm::ArrayRef<Strategy> strategies);
 

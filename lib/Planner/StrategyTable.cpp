@@ -8,16 +8,24 @@ using namespace llvm;
 
 namespace trainc {
 
-LogicalResult StrategyTable::evaluate(ArrayRef<Strategy> strategies) {
+std::vector<Settings> StrategyTable::settingsOf(ArrayRef<Strategy> strategies) const {
   std::vector<Settings> settings;
   for (const Strategy &strategy : strategies)
     settings.push_back(space_.settingsOf(strategy));
-  const FailureOr<std::vector<size_t>> numbers = evaluations_.add(settings);
+  return settings;
+}
+
+LogicalResult StrategyTable::evaluate(ArrayRef<Strategy> strategies) {
+  const FailureOr<std::vector<size_t>> numbers = evaluations_.add(settingsOf(strategies));
   if (failed(numbers))
     return failure();
   for (auto [strategy, number] : zip_equal(strategies, *numbers))
     numbers_.try_emplace(strategy, number);
   return success();
+}
+
+FailureOr<std::vector<Evaluation>> StrategyTable::probe(ArrayRef<Strategy> strategies) {
+  return evaluations_.probe(settingsOf(strategies));
 }
 
 Strategy StrategyTable::strategyOf(size_t number) const {

@@ -17,10 +17,15 @@ public:
   int64_t limit() const { return limit_; }
 
   llvm::LogicalResult evaluate(llvm::ArrayRef<Strategy> strategies);
+  /// Returns the evaluations of strategies that need not become candidates; isEvaluated() does not count
+  /// them.
+  llvm::FailureOr<std::vector<Evaluation>> probe(llvm::ArrayRef<Strategy> strategies);
   /// Returns a lower bound of the bytes that neither recomputation nor smaller micro-batches reduce. All
   /// strategies with several micro-batches share a bound, because accumulated gradients take the same memory.
   llvm::FailureOr<int64_t> lowerBoundBytes(const Strategy &strategy);
 
+  /// All evaluations, in the order of their numbers.
+  const std::vector<EvaluatedStrategy> &all() const { return evaluations_.all(); }
   bool isEvaluated(const Strategy &strategy) const { return numbers_.count(strategy) > 0; }
   const Evaluation &operator[](const Strategy &strategy) const { return evaluations_[numbers_.at(strategy)]; }
   const Evaluation &at(const Strategy &strategy, size_t level) const {
@@ -48,6 +53,8 @@ public:
   Strategy strategyOf(size_t number) const;
 
 private:
+  std::vector<Settings> settingsOf(llvm::ArrayRef<Strategy> strategies) const;
+
   const SearchSpace &space_;
   Evaluations &evaluations_;
   int64_t limit_;

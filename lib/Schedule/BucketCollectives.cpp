@@ -113,9 +113,9 @@ struct BucketCollectives : impl::BucketCollectivesBase<BucketCollectives> {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
-        const StateOrder order(entry.getBody().front());
+        const WritesBefore writes(entry.getBody().front());
         Bucketer(entry.getBody().front(), settings, mesh).run();
-        if (failed(order.requireKept()))
+        if (failed(writes.requireKept()))
           signalPassFailure();
       }
     }

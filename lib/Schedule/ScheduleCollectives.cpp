@@ -304,8 +304,17 @@ void ListScheduler::start(Item &item, Operation *op) {
 
 /// Moves views of the op's value after the op if they precede it, or if they are the rank's shard.
 void ListScheduler::movePlacements(Operation *op) {
-  for (OpOperand *use : usesFromLast(op->getResult(0)))
-    if (Operation *user = use->getOwner(); isShardOfRank(user) || (isView(user) && precedes(user, op))) {
+  llvm::SmallSetVector<Operation *, 4> found;
+  for (Operation *user : op->getResult(0).getUsers())
+    if (isShardOfRank(user) || isView(user))
+      found.insert(user);
+  SmallVector<Operation *> users = found.takeVector();
+  llvm::sort(users, [&](Operation *a, Operation *b) { // from the last to the first
+    const uint64_t first = places.lookup(a), second = places.lookup(b);
+    return first != second ? first > second : a != b && comesBefore(b, a);
+  });
+  for (Operation *user : users)
+    if (isShardOfRank(user) || precedes(user, op)) {
       user->moveAfter(op);
       places[user] = places.lookup(op);
       movePlacements(user);
@@ -372,9 +381,9 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
       codegen::OpCosts costs(*target, train::kRanks.of(program), summaries_);
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
-        const StateOrder order(entry.getBody().front());
+        const WritesBefore writes(entry.getBody().front());
         ListScheduler scheduler(entry.getBody().front(), settings, mesh, costs);
-        if (failed(scheduler.run()) || failed(order.requireKept()))
+        if (failed(scheduler.run()) || failed(writes.requireKept()))
           return signalPassFailure();
       }
     }

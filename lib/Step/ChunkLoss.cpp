@@ -252,7 +252,7 @@ private:
       return false;
     Block &block = *scores.getParentBlock();
     eraseBlockUsesWithin(region);
-    auto fixed = StateOrder(block).pairs();
+    auto fixed = fixedPairs(block);
     DenseSet<Operation *> members(region.ops().begin(), region.ops().end());
     nn::ChunksOp chunks = ChunkBuilder(region, count).build();
     if (!chunks)

@@ -14,9 +14,7 @@ static unsigned regionOf(Operation *op, Operation *ancestor) {
   return region->getRegionNumber();
 }
 
-/// Whether `a` comes before `b`, or contains it. The ops differ, are nested in one block, and regions have
-/// one block each.
-static bool isBefore(Operation *a, Operation *b) {
+bool comesBefore(Operation *a, Operation *b) {
   for (Operation *outer = a; outer; outer = outer->getParentOp())
     if (Operation *other = outer->getBlock()->findAncestorOpInBlock(*b)) {
       if (outer != other)
@@ -32,7 +30,7 @@ SmallVector<OpOperand *> usesFromLast(Value value) {
     uses.push_back(&use);
   llvm::sort(uses, [](OpOperand *a, OpOperand *b) {
     return a->getOwner() == b->getOwner() ? a->getOperandNumber() > b->getOperandNumber()
-                                          : isBefore(b->getOwner(), a->getOwner());
+                                          : comesBefore(b->getOwner(), a->getOwner());
   });
   return uses;
 }

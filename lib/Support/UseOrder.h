@@ -10,4 +10,8 @@ namespace trainc {
 /// order asks for this one.
 llvm::SmallVector<mlir::OpOperand *> usesFromLast(mlir::Value value);
 
+/// Whether `a` comes before `b`, or contains it. The ops differ, are nested in one block, and regions have
+/// one block each.
+bool comesBefore(mlir::Operation *a, mlir::Operation *b);
+
 } // namespace trainc

@@ -10,6 +10,7 @@
 #include "lib/Codegen/Kernels/TargetMachine.h"
 
 #include "mlir/IR/Threading.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -18,6 +19,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -157,6 +159,43 @@ std::string bitcodeOf(const llvm::Module &module) {
   return bitcode;
 }
 
+/// Returns a copy of a module that defines `functions` alone, and has the constants and declarations that
+/// they use.
+std::unique_ptr<llvm::Module> copyOf(const llvm::Module &module,
+                                     llvm::ArrayRef<const llvm::Function *> functions) {
+  const llvm::SmallPtrSet<const llvm::GlobalValue *, 16> defined(functions.begin(), functions.end());
+  llvm::ValueToValueMapTy values;
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module, values, [&](const llvm::GlobalValue *value) {
+    return defined.contains(value) || llvm::isa<llvm::GlobalVariable>(value);
+  });
+  for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(copy->globals()))
+    if (variable.use_empty())
+      variable.eraseFromParent();
+  for (llvm::Function &declared : llvm::make_early_inc_range(*copy))
+    if (declared.isDeclaration() && declared.use_empty())
+      declared.eraseFromParent();
+  return copy;
+}
+
+/// Adds the functions of a module as units. A copy takes time for all functions of the module, even if it
+/// defines one. So the module is cut into few parts, and each part again.
+void addUnits(const llvm::Module &module, std::vector<Unit> &units) {
+  constexpr size_t kParts = 16;
+  llvm::SmallVector<const llvm::Function *> functions;
+  for (const llvm::Function &function : module)
+    if (!function.isDeclaration())
+      functions.push_back(&function);
+  const size_t size = llvm::divideCeil(functions.size(), kParts);
+  for (size_t begin = 0; begin < functions.size(); begin += size) {
+    const auto part = llvm::ArrayRef(functions).slice(begin, std::min(size, functions.size() - begin));
+    const std::unique_ptr<llvm::Module> copy = copyOf(module, part);
+    if (part.size() > 1)
+      addUnits(*copy, units);
+    else
+      units.push_back({bitcodeOf(*copy)});
+  }
+}
+
 /// Returns the functions of a module as units. They call each other by symbols that the linker resolves; each
 /// unit has copies of the constants that it uses.
 std::vector<Unit> splitFunctions(llvm::Module &module) {
@@ -166,22 +205,7 @@ std::vector<Unit> splitFunctions(llvm::Module &module) {
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);
     }
   std::vector<Unit> units;
-  for (const llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    llvm::ValueToValueMapTy values;
-    const std::unique_ptr<llvm::Module> alone =
-        llvm::CloneModule(module, values, [&](const llvm::GlobalValue *value) {
-          return value == &function || llvm::isa<llvm::GlobalVariable>(value);
-        });
-    for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(alone->globals()))
-      if (variable.use_empty())
-        variable.eraseFromParent();
-    for (llvm::Function &declared : llvm::make_early_inc_range(*alone))
-      if (declared.isDeclaration() && declared.use_empty())
-        declared.eraseFromParent();
-    units.push_back({bitcodeOf(*alone)});
-  }
+  addUnits(module, units);
   return units;
 }
 

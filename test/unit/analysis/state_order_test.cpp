@@ -47,7 +47,7 @@ TEST_F(StateOrderTest, AWriteHasANextAccess) {
 }
 
 TEST_F(StateOrderTest, PairsAreThoseOfEachState) {
-  const auto pairs = StateOrder(block()).pairs();
+  const auto pairs = fixedPairs(block());
   const std::vector<std::pair<mlir::Operation *, mlir::Operation *>> found(pairs.begin(), pairs.end());
   EXPECT_EQ(found, (decltype(found){
                        {ops_[0], ops_[2]}, {ops_[2], ops_[3]}, {ops_[1], ops_[4]}, {ops_[2], ops_[4]}}));
@@ -63,26 +63,26 @@ TEST_F(StateOrderTest, AHundredThousandStates) {
     mlir::Value value = train::GetOp::create(builder, builder.getUnknownLoc(), type, name);
     train::SetOp::create(builder, builder.getUnknownLoc(), name, value);
   }
-  EXPECT_GE(StateOrder(block()).pairs().size(), size_t(kStates));
+  EXPECT_GE(fixedPairs(block()).size(), size_t(kStates));
 }
 
 TEST_F(StateOrderTest, ReadsMoveAmongReads) {
-  const StateOrder order(block());
+  const WritesBefore writes(block());
   ops_[0]->moveAfter(ops_[1]);
-  EXPECT_TRUE(llvm::succeeded(order.requireKept()));
+  EXPECT_TRUE(llvm::succeeded(writes.requireKept()));
 }
 
 TEST_F(StateOrderTest, AReadAfterAWriteSeesAnotherValue) {
-  const StateOrder order(block());
+  const WritesBefore writes(block());
   ops_[0]->moveAfter(ops_[2]);
-  EXPECT_TRUE(llvm::failed(order.requireKept()));
+  EXPECT_TRUE(llvm::failed(writes.requireKept()));
   EXPECT_NE(said_.find("follows 1 writes of its state; expected 0"), std::string::npos) << said_;
 }
 
 TEST_F(StateOrderTest, AWriteAfterAReadIsFoundAtTheRead) {
-  const StateOrder order(block());
+  const WritesBefore writes(block());
   ops_[2]->moveAfter(ops_[4]);
-  EXPECT_TRUE(llvm::failed(order.requireKept()));
+  EXPECT_TRUE(llvm::failed(writes.requireKept()));
   EXPECT_NE(said_.find("follows 0 writes of its state; expected 1"), std::string::npos) << said_;
 }
 
@@ -122,7 +122,7 @@ train.entry @update {
 TEST_F(GradientSum, IsNoAccessOfTheParameters) {
   EXPECT_FALSE(conflict(ops_[0], ops_[2]));
   EXPECT_FALSE(conflict(ops_[2], ops_[3]));
-  for (auto [before, after] : StateOrder(block()).pairs()) {
+  for (auto [before, after] : fixedPairs(block())) {
     EXPECT_FALSE(before == ops_[2] && after == ops_[3]);
     EXPECT_FALSE(before == ops_[0] && after == ops_[2]);
   }

@@ -1,5 +1,6 @@
 // A model of more layers, or parameters, takes as many times as long to fuse.
 #include "dialects/NN/NN.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Fusion/FusionSearch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -81,7 +82,7 @@ Work workOf(const std::string &text) {
   Block &block = (*module->getOps<func::FuncOp>().begin()).getBody().front();
   const FusionLimits limits{.longestRow = 65536, .launchBytes = 100000, .freeOps = 16};
   ReadAnalysis reads(block, limits.freeOps);
-  FusionGraph graph(block, reads);
+  FusionGraph graph(block, reads, fixedPairs(block));
   FusionSearch search(graph, limits);
   search.run();
   return {search.tried(), search.searched()};

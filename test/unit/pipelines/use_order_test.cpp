@@ -67,7 +67,7 @@ struct UseOrderTest : testing::Test {
       manager.addInstrumentation(std::move(shuffler));
     }
     addStepPasses(manager, conditions);
-    addRecomputePasses(manager, checkpoints);
+    addRecomputePasses(manager, checkpoints, conditions);
     addShardPasses(manager, conditions);
     addSpmdPasses(manager, conditions);
     addScheduledPasses(manager, conditions);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 using namespace llvm;
 
 namespace trainc {
@@ -27,9 +29,10 @@ bool has(const Settings &settings, StringRef value) {
 struct Formulas : Evaluate {
   FailureOr<std::vector<Evaluation>> evaluate(ArrayRef<Settings> strategies) override {
     std::vector<Evaluation> made;
-    for (const Settings &each : strategies)
+    for (const Settings &each : strategies) {
       made.push_back(of(each));
-    evaluated += made.size();
+      EXPECT_TRUE(known.insert(each).second) << "evaluated twice";
+    }
     return made;
   }
   FailureOr<int64_t> lowerBoundBytes(const Settings &strategy) override {
@@ -51,8 +54,9 @@ struct Formulas : Evaluate {
                       (copies ? 0.4 - 0.01 * double(level) : 0);
     return plan;
   }
-  size_t evaluated = 0;
-  int64_t process = 0; ///< bytes besides the plan
+  size_t evaluated() const { return known.size(); }
+  std::set<Settings> known; ///< evaluated strategies
+  int64_t process = 0;      ///< bytes besides the plan
 };
 
 SearchSpace testSpace() {
@@ -97,30 +101,63 @@ TEST(Search, FindsTheFastestThatFits) {
       if (const Evaluation plan = formulas.of(each);
           plan.fits(limit) && (!fastest || plan.seconds() < *fastest))
         fastest = plan.seconds();
-    formulas.evaluated = 0;
+    formulas.known.clear();
     Evaluations evaluations(formulas);
     Search search(space, evaluations, limit);
     ASSERT_TRUE(succeeded(search.findFastest()));
     ASSERT_EQ(search.best().has_value(), fastest.has_value()) << limit;
     if (fastest)
       EXPECT_LE(evaluations[*search.best()].seconds(), 1.02 * *fastest) << limit;
-    EXPECT_LT(formulas.evaluated, all.size() / 10) << limit;
-    EXPECT_EQ(formulas.evaluated, evaluations.size()); // none twice
+    EXPECT_LT(formulas.evaluated(), all.size() / 10) << limit;
   }
 }
 
 TEST(Search, FindsTheSmallestIfNothingFits) {
   const SearchSpace space = testSpace();
+  for (const int64_t limit : {1, 6}) { // far below the smallest, and close to it
+    Formulas formulas;
+    Evaluations evaluations(formulas);
+    Search search(space, evaluations, limit);
+    ASSERT_TRUE(succeeded(search.findFastest()));
+    EXPECT_FALSE(search.best());
+    ASSERT_TRUE(succeeded(search.findSmallest()));
+    int64_t smallest = std::numeric_limits<int64_t>::max();
+    for (const Settings &each : allOf(space))
+      smallest = std::min(smallest, formulas.of(each).bytes());
+    EXPECT_EQ(evaluations[evaluations.smallest()].bytes(), smallest);
+  }
+}
+
+/// Evaluations until a limit is rejected.
+size_t evaluatedUntilRejected(int64_t limit, int64_t process) {
+  const SearchSpace space = testSpace();
+  Formulas formulas;
+  formulas.process = process;
+  Evaluations evaluations(formulas);
+  Search search(space, evaluations, limit);
+  EXPECT_TRUE(succeeded(search.findFastest()));
+  EXPECT_FALSE(search.best());
+  EXPECT_TRUE(succeeded(search.findSmallest()));
+  EXPECT_EQ(evaluations.size(), formulas.evaluated()); // each tells how much it takes
+  return formulas.evaluated();
+}
+
+/// The search evaluates the three shardings and the three strategies that usually take the fewest bytes. If
+/// the process alone takes twice the limit, two shardings tell so.
+TEST(Search, RejectsALimitFarBelowTheSmallestAfterFewEvaluations) {
+  EXPECT_EQ(evaluatedUntilRejected(/*limit=*/2, /*process=*/0), 6U);
+  EXPECT_EQ(evaluatedUntilRejected(/*limit=*/400, /*process=*/1000), 5U);
+  EXPECT_GT(evaluatedUntilRejected(/*limit=*/6, /*process=*/0), 20U);
+}
+
+/// A strategy that was evaluated to judge the limit is no candidate.
+TEST(Search, FindsTheSameBesideStrategiesThatJudgeTheLimit) {
+  const SearchSpace space = testSpace();
   Formulas formulas;
   Evaluations evaluations(formulas);
-  Search search(space, evaluations, 1);
+  Search search(space, evaluations, 1000);
   ASSERT_TRUE(succeeded(search.findFastest()));
-  EXPECT_FALSE(search.best());
-  ASSERT_TRUE(succeeded(search.findSmallest()));
-  int64_t smallest = std::numeric_limits<int64_t>::max();
-  for (const Settings &each : allOf(space))
-    smallest = std::min(smallest, formulas.of(each).bytes());
-  EXPECT_EQ(evaluations[evaluations.smallest()].bytes(), smallest);
+  EXPECT_EQ(formulas.evaluated(), evaluations.size() + 1);
 }
 
 /// If the memory of the process alone exceeds the limit, the search evaluates no more than each sharding.
@@ -132,11 +169,12 @@ TEST(Search, EndsAtOnceIfNothingCanFit) {
   Search search(space, evaluations, 999);
   ASSERT_TRUE(succeeded(search.findFastest()));
   EXPECT_FALSE(search.best());
-  const size_t ofNothing = formulas.evaluated;
+  const size_t ofNothing = formulas.evaluated();
+  formulas.known.clear();
   Search longer(space, others, 1001);
   ASSERT_TRUE(succeeded(longer.findFastest()));
   EXPECT_FALSE(longer.best());
-  EXPECT_LT(4 * ofNothing, formulas.evaluated - ofNothing);
+  EXPECT_LT(4 * ofNothing, formulas.evaluated());
 }
 
 TEST(Space, JoinsValuesOfOneSetting) {
@@ -151,7 +189,18 @@ TEST(Evaluations, AreMadeOnce) {
   const Settings first = {{"level", "1"}}, second = {{"level", "2"}};
   EXPECT_THAT(*evaluations.add({first, second, first}), testing::ElementsAre(0U, 1U, 0U));
   EXPECT_THAT(*evaluations.add({second}), testing::ElementsAre(1U));
-  EXPECT_EQ(formulas.evaluated, 2U);
+  EXPECT_EQ(formulas.evaluated(), 2U);
+}
+
+TEST(Evaluations, HaveNoNumberUntilTheyAreAdded) {
+  Formulas formulas;
+  Evaluations evaluations(formulas);
+  const Settings first = {{"level", "1"}}, second = {{"level", "2"}};
+  EXPECT_EQ(evaluations.probe({first, second})->size(), 2U);
+  EXPECT_EQ(evaluations.size(), 0U);
+  EXPECT_THAT(*evaluations.add({second}), testing::ElementsAre(0U));
+  EXPECT_EQ(evaluations.all().front().decided, second);
+  EXPECT_EQ(formulas.evaluated(), 2U);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Faults injected into schedules of whole models: each must be found by the op's verifier (dialect `dist`,
-// SSA), by requireProvenOverlap() or, for moves across a write of its state, by StateOrder.
+// SSA), by requireProvenOverlap() or, for moves across a write of its state, by WritesBefore.
 #include "lib/Analysis/Overlap.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Pipelines/Pipeline.h"
@@ -40,7 +40,7 @@ CompileOptions hybrid(CompileOptions options) {
 class Mutator {
 public:
   explicit Mutator(train::EntryOp entry)
-      : entry_(entry), block_(entry.getBody().front()), stateOrder_(block_), messages_(messagesOf(block_)) {
+      : entry_(entry), block_(entry.getBody().front()), writes_(block_), messages_(messagesOf(block_)) {
     for (Operation &op : block_)
       order_.push_back(&op);
   }
@@ -151,7 +151,7 @@ private:
 
   void check(const char *fault, Operation *at) {
     ++faults_[fault];
-    EXPECT_FALSE(isProven() && succeeded(stateOrder_.requireKept()))
+    EXPECT_FALSE(isProven() && succeeded(writes_.requireKept()))
         << fault << ": " << StringRef(print(at)).str();
     arrange(order_);
   }
@@ -164,7 +164,7 @@ private:
 
   train::EntryOp entry_;
   Block &block_;
-  const StateOrder stateOrder_;
+  const WritesBefore writes_;
   const SmallVector<Message> messages_;
   std::vector<Operation *> order_;
   std::map<std::string, size_t> faults_; ///< how many of each kind
