@@ -1,5 +1,7 @@
 #include "base/config_forms.h"
 
+#include "base/config_defaults.h"
+
 #include <span>
 #include <string>
 #include <utility>
@@ -17,8 +19,9 @@ struct OtherName {
 };
 
 constexpr OtherName kOtherNames[] = {{"bloom", "n_embed", "hidden_size", true},
-                                     {"bloom", "num_attention_heads", "n_head", false},
-                                     {"bloom", "num_hidden_layers", "n_layer", false}};
+                                     {"bloom", "num_attention_heads", "n_head", true},
+                                     {"bloom", "num_hidden_layers", "n_layer", true},
+                                     {"falcon", "n_embed", "hidden_size", true}};
 
 Json valueOf(const Json &object, std::string_view key) { return object.value(std::string(key), Json()); }
 
@@ -30,7 +33,7 @@ void rename(Json &object, std::string_view other, std::string_view key, bool ove
     object[std::string(key)] = value;
 }
 
-/// Names of version 4 for the keys of one type of layers; empty: it has none.
+/// Names of version 4 for the keys of one type of layers. A name is empty if version 4 has no such key.
 struct TypeNames {
   std::string_view type, theta, share, scaling;
 };
@@ -50,11 +53,31 @@ Json moveRope(Json rope, const TypeNames &names, Json &config) {
       config[std::string(outer)] = value;
       rope.erase(inner);
     }
-  if (!names.scaling.empty())
-    config[std::string(names.scaling)] = std::exchange(rope, Json::object());
+  if (!names.scaling.empty()) {
+    config[std::string(names.scaling)] = std::move(rope);
+    return nullptr;
+  }
   if (valueOf(rope, "rope_type") == "default")
     rope.erase("rope_type");
   return rope.empty() ? Json() : rope;
+}
+
+/// The class reads `rope_scaling` beside `rope_parameters`: in place of it, or in addition to the keys of
+/// layers without a window (in ModernBERT, of all layers).
+void applyScaling(Json &config, std::string_view modelType) {
+  const Json scaling = valueOf(config, "rope_scaling");
+  if (!scaling.is_object() || scaling.empty() || !config.contains("rope_parameters"))
+    return;
+  Json &ropes = config["rope_parameters"];
+  if (!ropes.is_object() || !(ropes.contains("full_attention") || ropes.contains("sliding_attention"))) {
+    config.erase("rope_parameters");
+    return;
+  }
+  for (const char *type : {"full_attention", "sliding_attention"})
+    if (type == std::string_view("full_attention") || modelType == "modernbert")
+      if (Json &rope = ropes[type]; rope.is_object() || rope.is_null())
+        rope.update(scaling);
+  config.erase("rope_scaling");
 }
 
 /// Moves the keys of layers without and with a window.
@@ -71,6 +94,9 @@ void moveRopeOfTypes(Json &config, std::string_view modelType) {
   }
   if (ropes.empty())
     config.erase("rope_parameters");
+  // Without a base of their own, OLMo 3's layers with a window have the class's.
+  if (modelType == "olmo3" && !config.contains("rope_local_base_freq"))
+    config["rope_local_base_freq"] = classDefaults(modelType)["rope_theta"];
 }
 
 } // namespace
@@ -83,6 +109,7 @@ Json withNamesOfClass(Json config, std::string_view modelType) {
 }
 
 Json withRopeOfVersion4(Json config, std::string_view modelType) {
+  applyScaling(config, modelType);
   if (const Json rope = valueOf(config, "rope_parameters"); rope.is_object()) {
     if (rope.contains("full_attention") || rope.contains("sliding_attention")) {
       moveRopeOfTypes(config, modelType);

@@ -71,8 +71,8 @@ std::vector<std::string> missingFeatures(std::string_view level, const std::vect
 
 int speedRank(std::string_view level) {
   if (level == "x86-64-v4-bf16" && __builtin_cpu_is("intel"))
-    return -1;
-  return static_cast<int>(std::ranges::find(kCpuLevels, level) - kCpuLevels.begin());
+    return speedRank("x86-64-v4") - 1;
+  return 2 * static_cast<int>(std::ranges::find(kCpuLevels, level) - kCpuLevels.begin());
 }
 
 std::string_view levelOfThisCpu() {

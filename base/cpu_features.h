@@ -18,9 +18,9 @@ inline constexpr std::array<std::string_view, 4> kCpuLevels = {"x86-64-v3", "x86
 /// permission to use AMX for this process.
 std::vector<std::string> missingFeatures(std::string_view level, const std::vector<std::string_view> &extra);
 
-/// Position of a level of kCpuLevels among those that this CPU runs, in ascending order of speed. The order
-/// is that of kCpuLevels, except that Intel's CPUs run x86-64-v4-bf16 more slowly than all others: a core
-/// starts two multiply-adds of f32 numbers a cycle and one vdpbf16ps, of twice as many terms, in two cycles.
+/// A number that is greater for levels of kCpuLevels that this CPU runs faster. The order is that of
+/// kCpuLevels, except that Intel's CPUs run x86-64-v4-bf16 more slowly than x86-64-v4: a core starts two
+/// multiply-adds of f32 numbers a cycle, and one vdpbf16ps, of twice as many terms, in two cycles.
 int speedRank(std::string_view level);
 
 /// The highest level of this CPU, "x86-64-v4" or "x86-64-v3"; empty if it supports neither.

@@ -76,7 +76,7 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
 def NN_ScatterOp : NN_TensorOp<"scatter", [NN_Generated, PrecisionOpInterface, DeclareOpInterfaceMethods<IndexingOpInterface>,
                                            DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "table with rows replaced: result[ids[...], :] = updates[..., :]; ids must differ, and ids out of range are skipped";
-  let description = [{ Keys and values of one position in the caches of generation. The table is updated in place. }];
+  let description = [{ Generation writes rows of caches and logits with it. The table is updated in place. }];
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";

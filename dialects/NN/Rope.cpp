@@ -47,7 +47,7 @@ SequenceDims PositionsOp::getSequenceDims() {
 
 bool PositionsOp::readsElements(unsigned operand) { return operand != 0; }
 
-/// Tokens that belong to one text each have the positions of their texts.
+/// Returns the positions of the texts if each token belongs to another text.
 SmallVector<Value> PositionsOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   Value position = caches.position();
   if (tensorType(position).getRank() == 1)

@@ -100,12 +100,13 @@ template <typename Op> static bool hasLibraryForm(Op op, bool takesShort) {
          !op.getDropout() && !op.getBias();
 }
 
-/// Libraries have one limit for all sequences.
+/// Whether a library can compute the op. Libraries have one limit for all sequences.
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionOp op, bool takesShort) {
   const bool hasLimits = op.getLimit() && !nn::shapeOf(op.getLimit()).empty();
   return hasLibraryForm(op, takesShort) && !op.getSinks() && !hasLimits;
 }
-/// The gradient of attention with sinks needs none of them, so that a library can compute it.
+
+/// Whether a library can compute the gradient, which needs no sinks.
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionGradOp op, bool takesShort) {
   return hasLibraryForm(op, takesShort) && !op.getDlse();
 }

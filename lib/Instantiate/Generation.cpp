@@ -10,6 +10,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace trainc;
 
@@ -76,8 +78,9 @@ private:
 };
 } // namespace
 
-/// Returns `count` rows of `rows` [1, T, width]: those of the last `count` positions up to `last`, the row of
-/// position p at p mod `count`. If there are fewer positions, the other rows are arbitrary.
+/// Returns `count` rows of each sequence of `rows` [S, T, width]: those of the last `count` positions up to
+/// `last`, the row of position p at p mod `count`. If there are fewer positions, the other rows are
+/// arbitrary.
 static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last) {
   nn::TensorBuilder b(builder, rows.getLoc());
   const SmallVector<int64_t> shape(nn::shapeOf(rows));
@@ -86,8 +89,14 @@ static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last)
   // Row s holds the largest position up to `last` that is s plus a multiple of `count`.
   Value later = b.create<nn::MaxOp>(b.sub(b.broadcastTo(last, type), slots), b.zero(type));
   Value positions = b.add(slots, b.mul(b.div(later, b.constant(double(count), type)), double(count)));
-  Value table = b.reshape(rows, {shape[1], shape[2]});
-  return b.reshape(b.create<nn::GatherOp>(table, positions), {1, count, shape[2]});
+  const int64_t sequences = shape[0];
+  if (sequences > 1) { // the rows of all sequences are in one table
+    auto all = RankedTensorType::get({sequences, count}, builder.getI32Type());
+    Value begins = b.mul(b.create<nn::IotaOp>(0, all), double(shape[1]));
+    positions = b.add(b.broadcastTo(positions, all), begins);
+  }
+  Value table = b.reshape(rows, {sequences * shape[1], shape[2]});
+  return b.reshape(b.create<nn::GatherOp>(table, positions), {sequences, count, shape[2]});
 }
 
 /// Returns `tensor`, taken as `count` rows, with its rows `ids` replaced by `rows`.
@@ -285,6 +294,7 @@ static LogicalResult buildPrefill(Instantiation &shared, const PositionFlow &flo
   setLogits(shared, builder, *logits, slot);
   eraseDeadOps(entry);
   builder.setInsertionPointToStart(&entry.getBody().front());
+  // The reads above may have been erased, and the caches' must precede their users.
   slot = readSlot(shared, builder);
   position = positionOf(builder, readPositions(shared, builder), slot);
   PromptCache caches(builder, shared.states, shared.binding.texts, length, position, slot);
@@ -349,12 +359,19 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
   return success();
 }
 
-/// Reports an error if several texts are to be continued at once, each of them one token long.
+/// Reports an error if several texts are to be continued at once, each of them one token long, or longer
+/// together than numbers of rows in i32.
 static LogicalResult checkContext(Binding &binding) {
+  constexpr int64_t kMaxRows = std::numeric_limits<int32_t>::max();
+  auto error = [&] {
+    return binding.program.emitError() << StringRef(train::kGenerateBatch.name) << " ("
+                                       << train::kGenerateBatch.option() << ") " << binding.texts;
+  };
   if (binding.texts > 1 && binding.seqLen == 1)
-    return binding.program.emitError()
-           << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option() << ") "
-           << binding.texts << " needs a sequence length above 1";
+    return error() << " needs a sequence length above 1";
+  if (binding.texts > kMaxRows / binding.seqLen)
+    return error() << " times a sequence length of " << binding.seqLen
+                   << " is more than the rows that a cache can have, " << kMaxRows;
   return success();
 }
 

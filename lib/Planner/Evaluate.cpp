@@ -6,7 +6,7 @@ using namespace llvm;
 
 namespace trainc {
 
-/// Evaluates those strategies that have not been evaluated.
+/// Adds the missing evaluations to `made_`.
 LogicalResult Evaluations::make(ArrayRef<Settings> strategies) {
   std::vector<Settings> missing;
   for (const Settings &strategy : strategies)

@@ -60,7 +60,7 @@ LogicalResult Search::addShardings() {
     for (const Strategy &strategy : together)
       if (failed(addToFrontier(strategy)))
         return failure();
-    if (isFarAboveLimit(table_[Strategy()].memory.minUnplanned)) // with each sharding
+    if (isFarAboveLimit(table_[Strategy()].memory.minUnplanned)) // which is the same for all shardings
       return success();
   }
   return success();
@@ -80,7 +80,7 @@ std::vector<Strategy> Search::usuallySmallest() const {
 
 /// Whether the limit is far below the evaluated shardings, which offload and recompute nothing, and below the
 /// strategies that usually take the fewest bytes. Nothing fits then: others take fewer bytes, but hardly half
-/// as many.
+/// as many. Strategies that offload more than the host has room for say nothing of those that offload less.
 FailureOr<bool> Search::areAllFarAboveLimit() {
   for (const EvaluatedStrategy &each : table_.all())
     if (!isFarAboveLimit(each.plan.bytes()))
@@ -92,7 +92,8 @@ FailureOr<bool> Search::areAllFarAboveLimit() {
     const FailureOr<std::vector<Evaluation>> plans = table_.probe(each);
     if (failed(plans))
       return failure();
-    if (!all_of(*plans, [&](const Evaluation &plan) { return isFarAboveLimit(plan.bytes()); }))
+    if (!all_of(*plans,
+                [&](const Evaluation &plan) { return isFarAboveLimit(plan.bytes()) && plan.hostLeft >= 0; }))
       return false;
   }
   return true;
@@ -111,7 +112,9 @@ FailureOr<bool> Search::mayAnyFit() {
   if (!hasRoom)
     return false;
   const FailureOr<bool> areFar = areAllFarAboveLimit();
-  return failed(areFar) ? areFar : FailureOr<bool>(!*areFar);
+  if (failed(areFar))
+    return failure();
+  return !*areFar;
 }
 
 /// Adds the strategy with the next smaller micro-batches, unless states alone exceed the limit.

@@ -309,7 +309,9 @@ void ListScheduler::movePlacements(Operation *op) {
     if (isShardOfRank(user) || isView(user))
       found.insert(user);
   SmallVector<Operation *> users = found.takeVector();
-  llvm::sort(users, [&](Operation *a, Operation *b) { // from the last to the first
+  // From the last to the first. MLIR renumbers a block after each move, so `places` is compared first; views
+  // of one op share a place.
+  llvm::sort(users, [&](Operation *a, Operation *b) {
     const uint64_t first = places.lookup(a), second = places.lookup(b);
     return first != second ? first > second : a != b && comesBefore(b, a);
   });

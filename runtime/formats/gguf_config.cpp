@@ -300,9 +300,11 @@ void addScoreScale(std::string_view architecture, Json &config) {
     config["query_pre_attn_scalar"] = config["head_dim"];
 }
 
-/// Adds the keys of Falcon's newer architecture, which has groups of heads, one norm in a layer (Falcon 11B)
-/// or two (40B).
+/// Adds the number of key heads if it has no entry, and the keys of Falcon's newer architecture, which has
+/// groups of heads, one norm in a layer (Falcon 11B) or two (40B).
 void addFalconNorms(const GgufFile &file, Json &config) {
+  if (!config.contains("num_kv_heads") && config.contains("num_attention_heads"))
+    config["num_kv_heads"] = config["num_attention_heads"];
   const bool hasTwoNorms = file.findTensor("blk.0.attn_norm_2.weight");
   if (!hasTwoNorms && (!config.contains("num_kv_heads") || config["num_kv_heads"] == 1U))
     return;

@@ -21,7 +21,8 @@ struct GgufRename {
   GgufChange change;
 };
 
-/// The names of one architecture ("llama", "gemma3", ...).
+/// Names of the tensors of an architecture ("llama", "gemma3", ...), or of its models that have a certain
+/// tensor.
 class GgufFamily;
 
 /// The family of a file by its `general.architecture` and its tensors, or null.

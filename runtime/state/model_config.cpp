@@ -123,10 +123,11 @@ void normalizeQwenWindows(Json &config) {
 }
 
 /// Removes types of layers that are the class's usual ones: a window in all but each `period`th layer. Gives
-/// a config of Gemma 3 with another period a list of the types.
-void normalizePeriod(Json &config, uint64_t period) {
+/// a config of Gemma 3, whose class alone reads another period, a list of the types.
+void normalizePeriod(Json &config, std::string_view type, uint64_t period) {
   const auto isFull = [&](uint64_t layer) { return (layer + 1) % period == 0; };
-  if (const uint64_t given = countOf(config, "sliding_window_pattern"); given != 0 && given != period)
+  if (const uint64_t given = countOf(config, "sliding_window_pattern");
+      type == "gemma3_text" && given != 0 && given != period)
     listLayerTypes(config, countOf(config, "num_hidden_layers"),
                    [&](uint64_t layer) { return (layer + 1) % given == 0; });
   config.erase("sliding_window_pattern");
@@ -144,10 +145,28 @@ void normalizeLayerTypes(Json &config, std::string_view type) {
       {"gemma2", 2}, {"gemma3_text", 6}, {"olmo3", 4}};
   for (const auto &[periodic, period] : kPeriods)
     if (type == periodic)
-      return normalizePeriod(config, period);
+      return normalizePeriod(config, type, period);
   if (const Json layers = config.value("layer_types", Json());
       std::ranges::all_of(layers, [](const Json &layer) { return layer == "full_attention"; }))
     config.erase("layer_types");
+}
+
+/// Gives a config of Falcon the number of key heads that its class takes, in place of the keys that choose
+/// it. They also choose the norms of a layer, which the names of weights show. `given` is the config with
+/// nulls.
+void normalizeFalcon(Json &config, const Json &given, const Json &defaults) {
+  const auto flag = [&](const char *key) {
+    return (given.contains(key) ? given[key] : defaults.value(key, Json())) == true;
+  };
+  const Json heads = config.value("num_attention_heads", Json());
+  if (!flag("new_decoder_architecture"))
+    config["num_kv_heads"] = flag("multi_query") ? Json(1) : heads;
+  else if (!config.contains("num_kv_heads"))
+    config["num_kv_heads"] = heads;
+  for (const char *key : {"new_decoder_architecture", "num_ln_in_parallel_attn", "multi_query"})
+    config.erase(key);
+  if (config["num_kv_heads"].is_null())
+    config.erase("num_kv_heads");
 }
 
 /// Returns a config in one form, whichever form it was written in: rotary keys as before transformers 5, the
@@ -161,6 +180,8 @@ Json normalized(const Json &config, std::string_view type, const Json &defaults)
       result[key] = value;
   if (type == "modernbert")
     normalizeModernBert(result);
+  if (type == "falcon")
+    normalizeFalcon(result, config, defaults);
   const auto valueOf = [&](const char *key) { return result.value(key, Json()); };
   if (valueOf("rope_local_base_freq") == valueOf("rope_theta"))
     result.erase("rope_local_base_freq"); // one base for all layers
@@ -361,9 +382,7 @@ Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesys
 
 /// Keys whose values follow from a GGUF file's tensors (biases, a separate head) or from its architecture.
 static constexpr std::string_view kSaidOtherwise[] = {
-    "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type",
-    // Falcon's: from its norms and its number of key heads.
-    "new_decoder_architecture", "num_ln_in_parallel_attn", "multi_query"};
+    "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type"};
 
 Status requireSaidByGguf(const std::filesystem::path &path, std::string_view config,
                          std::string_view metadata, bool hasRotaryFactors) {

@@ -164,15 +164,16 @@ Result<Generator> Generator::create(Executor &executor) {
   return generator;
 }
 
-Status Generator::run(const std::function<std::optional<Continuation>()> &next,
-                      const std::function<bool()> &stops) {
+Result<bool> Generator::run(const std::function<std::optional<Continuation>()> &next,
+                            const std::function<bool()> &stops) {
   Slots slots(positions_.size());
   while (true) {
     TRAINC_ASSIGN_OR_RETURN(const bool hasSequence, fill(slots, next));
     if (!hasSequence)
-      return {};
-    bool hasEnded = false;
+      return true;
+    bool hasDrawn = false, hasEnded = false;
     const auto drawOrEnd = [&](size_t slot) -> Status {
+      hasDrawn = true;
       TRAINC_ASSIGN_OR_RETURN(const bool goesOn, draw(*slots[slot], slot));
       if (!goesOn) {
         slots[slot]->given.onEnd();
@@ -182,7 +183,7 @@ Status Generator::run(const std::function<std::optional<Continuation>()> &next,
       return {};
     };
     for (size_t slot = 0; slot < slots.size(); ++slot)
-      if (slots[slot] && slots[slot]->read == 0 && isPrefillFaster(*slots[slot])) {
+      while (slots[slot] && slots[slot]->read == 0 && isPrefillFaster(*slots[slot])) {
         TRAINC_RETURN_IF_ERROR(prefill(*slots[slot], slot));
         TRAINC_RETURN_IF_ERROR(drawOrEnd(slot));
       }
@@ -192,11 +193,11 @@ Status Generator::run(const std::function<std::optional<Continuation>()> &next,
         if (slots[slot] && slots[slot]->isRead())
           TRAINC_RETURN_IF_ERROR(drawOrEnd(slot));
     }
-    if (!hasEnded)
-      continue;
+    if (hasDrawn && !hasEnded)
+      continue; // each draw has asked
     TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(stops()));
     if (stop)
-      return {};
+      return false;
   }
 }
 
@@ -460,10 +461,10 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
             [&, index](uint32_t token) { return addToken(token, index, texts[index], output) && !stops(); },
         .onEnd = [&, index] { end(index, texts[index], output); }};
   };
-  const Status generated = generator_.run(next, stops);
+  const Result<bool> isDone = generator_.run(next, stops);
   for (size_t index = 0; index < texts.size(); ++index)
     end(index, texts[index], output); // those that an error interrupts
-  TRAINC_RETURN_IF_ERROR(generated);
+  TRAINC_RETURN_IF_ERROR(isDone.status());
   warnOfStrangeToken(texts, observers);
   TRAINC_RETURN_IF_ERROR(output.status());
   if (writesFile_) {
@@ -471,7 +472,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
     TRAINC_RETURN_IF_ERROR(
         writeFileAtomically(options.generated, std::array{std::as_bytes(std::span(lines))}));
   }
-  if (stop.requested() || texts.size() < prompts_.size())
+  if (stop.requested() || !*isDone)
     return failed("stopped by {} before the text was done", stop.by());
   tellSpeed(texts, observers);
   return {};

@@ -88,12 +88,14 @@ public:
   Status check(std::span<const uint32_t> prompt, std::string_view origin = "--generate") const;
 
   /// Continues the sequences that `next` returns, until it returns none: as many at once as the plan has
-  /// slots. A sequence that ends gives its slot to the next one. What is generated does not depend on the
-  /// other sequences. When a sequence fills the context, its older half is dropped and the rest is read
-  /// again. When a sequence has ended, calls `stops`; all sequences end once it returns true on one rank. All
+  /// slots. A sequence that ends gives its slot to the next one; `next` may be called again after it has
+  /// returned none. The tokens of a sequence do not depend on the other sequences. When a sequence fills the
+  /// context, its older half is dropped and the rest is read again. Calls `stops` when a sequence has ended,
+  /// and while prompts are read. All sequences end once it returns true on one rank. Returns
+  /// false then, and true if all sequences came to their ends. All
   /// ranks must pass the same sequences. Fails with kInvalidInput if check() rejects a prompt, with kFailed
   /// on non-finite logits, and like Executor::run().
-  Status run(
+  Result<bool> run(
       const std::function<std::optional<Continuation>()> &next,
       const std::function<bool()> &stops = [] { return false; });
 
@@ -147,8 +149,7 @@ public:
 
   /// Continues the prompts with the weights in the executor, as many at once as the plan does, and passes the
   /// texts, including the prompts, to `observers` in their order. A text does not depend on the other
-  /// prompts. Rank 0 writes
-  /// --generated. Fails with kFailed if a stop request ends the generation.
+  /// prompts. Rank 0 writes --generated. Fails with kFailed if a stop request ends the generation.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:

@@ -1,5 +1,7 @@
 #include "runtime/training/ordered_output.h"
 
+#include <utility>
+
 namespace trainc {
 
 void OrderedOutput::add(size_t text, std::string_view piece) {

@@ -36,8 +36,9 @@ using namespace trainc::codegen;
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
 static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
 static_assert(kAccessBytes <= int64_t(kMaxRowPadding + 1), "what pads rows belongs to them");
-/// Column sums use as many threads as saturate an H100's memory bandwidth (CudaMachine.cpp).
+/// One access per thread and tile, so that few rows still occupy many blocks.
 static constexpr RowCopyTuning kRowCopy{.threads = 128, .accessBytes = kAccessBytes, .accesses = 1};
+/// Column sums use as many threads as saturate an H100's memory bandwidth (CudaMachine.cpp).
 static constexpr RowsTuning kRowsTuning{
     .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
 

@@ -13,7 +13,7 @@ struct RowCopyTuning {
   int64_t accesses;    ///< maximum accesses of a thread in a tile
 };
 
-/// Each tile copies a piece of one row.
+/// Summary of a launch in which each tile copies a piece of one row.
 KernelSummary summariseRowCopy(nn::ScatterOp op, const RowCopyTuning &tuning);
 Symbols generateRowCopy(nn::ScatterOp op, const RowCopyTuning &tuning, KernelModule &kernels);
 

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --instantiate --split-input-file | FileCheck %s
 
-// Three texts at once. `decode` reads a token of each: they are a row of the columns, and queries of different texts
-// where attention is. `prefill` reads one text, of the number `slot`, and replaces what the caches hold of it.
+// Three texts at once. `decode` reads a token of each: they are a row of the columns. In attention, each is the query
+// of its own text. `prefill` reads one text, of the number `slot`, and replaces what the caches hold of it.
 
 // CHECK-DAG: train.state scalar to_device @slot : tensor<i32>
 // CHECK-DAG: train.state scalar to_device @position : tensor<3xi32>

@@ -32,7 +32,8 @@ TEST(ConfigForms, NamesAreThoseThatTheClassReads) {
   EXPECT_EQ(withNamesOfClass({{"n_embed", 48}, {"hidden_size", 64}, {"num_attention_heads", 6}}, "bloom"),
             Json({{"hidden_size", 48}, {"n_head", 6}}));
   EXPECT_EQ(withNamesOfClass({{"n_head", 4}, {"num_attention_heads", 6}, {"n_embed", nullptr}}, "bloom"),
-            Json({{"n_head", 4}}));
+            Json({{"n_head", 6}}));
+  EXPECT_EQ(withNamesOfClass({{"n_embed", 48}, {"hidden_size", 64}}, "falcon"), Json({{"hidden_size", 48}}));
   const Json llama = {{"num_attention_heads", 6}};
   EXPECT_EQ(withNamesOfClass(llama, "llama"), llama);
 }
@@ -52,6 +53,30 @@ TEST(ConfigForms, RotaryKeysAreThoseOfVersion4) {
       Json({{"partial_rotary_factor", 0.25}, {"rope_theta", 8.0}}));
   const Json version4 = {{"rope_theta", 500.0}, {"rope_scaling", nullptr}};
   EXPECT_EQ(withRopeOfVersion4(version4, "llama"), version4);
+}
+
+/// As in transformers, a `rope_scaling` replaces flat `rope_parameters`, and joins those of full attention.
+TEST(ConfigForms, ScalingBesideRotaryParametersCounts) {
+  const Json scaling = {{"rope_type", "linear"}, {"factor", 4.0}};
+  EXPECT_EQ(
+      withRopeOfVersion4({{"rope_scaling", scaling}, {"rope_parameters", {{"rope_theta", 500.0}}}}, "llama"),
+      Json({{"rope_scaling", scaling}}));
+  const Json ofTypes = {{"full_attention", {{"rope_theta", 500.0}}},
+                        {"sliding_attention", {{"rope_theta", 300.0}}}};
+  EXPECT_EQ(withRopeOfVersion4({{"rope_scaling", scaling}, {"rope_parameters", ofTypes}}, "gemma3_text"),
+            Json({{"rope_theta", 500.0}, {"rope_local_base_freq", 300.0}, {"rope_scaling", scaling}}));
+  EXPECT_EQ(withRopeOfVersion4({{"rope_scaling", scaling}, {"rope_parameters", ofTypes}}, "modernbert"),
+            Json({{"global_rope_theta", 500.0},
+                  {"local_rope_theta", 300.0},
+                  {"rope_parameters", {{"full_attention", scaling}, {"sliding_attention", scaling}}}}));
+}
+
+/// OLMo 3's layers with a window have the class's base of 500000 unless the config gives them one.
+TEST(ConfigForms, LayersWithAWindowHaveTheBaseOfTheClass) {
+  const Json full = {{"full_attention", {{"rope_theta", 300.0}}}};
+  const Json config = withRopeOfVersion4({{"rope_parameters", full}}, "olmo3");
+  EXPECT_EQ(config["rope_theta"], 300.0);
+  EXPECT_EQ(config["rope_local_base_freq"], 500000.0);
 }
 
 TEST(ConfigForms, LayersWithAWindowHaveRotaryKeysOfTheirOwn) {

@@ -52,11 +52,14 @@ struct Formulas : Evaluate {
     plan.step.total = 1 + 0.1 * double(stage) + 0.7 * double(offloaded) +
                       0.3 * double(valueOf(settings, "parts")) + 0.02 * double(level) +
                       (copies ? 0.4 - 0.01 * double(level) : 0);
+    if (offloaded > 0)
+      plan.hostLeft = hostLeft;
     return plan;
   }
   size_t evaluated() const { return known.size(); }
   std::set<Settings> known; ///< evaluated strategies
   int64_t process = 0;      ///< bytes besides the plan
+  int64_t hostLeft = 0;     ///< bytes that the host has left if states are offloaded
 };
 
 SearchSpace testSpace() {
@@ -151,13 +154,26 @@ TEST(Search, RejectsALimitFarBelowTheSmallestAfterFewEvaluations) {
 }
 
 /// A strategy that was evaluated to judge the limit is no candidate.
-TEST(Search, FindsTheSameBesideStrategiesThatJudgeTheLimit) {
+TEST(Search, AStrategyThatJudgesTheLimitIsNoCandidate) {
   const SearchSpace space = testSpace();
   Formulas formulas;
   Evaluations evaluations(formulas);
   Search search(space, evaluations, 1000);
   ASSERT_TRUE(succeeded(search.findFastest()));
   EXPECT_EQ(formulas.evaluated(), evaluations.size() + 1);
+}
+
+/// If the host has no room for offloaded states, the strategies that offload all do not tell what else fits.
+TEST(Search, EvaluatesOthersIfTheHostHasNoRoom) {
+  const SearchSpace space = testSpace();
+  Formulas formulas;
+  formulas.hostLeft = -1;
+  Evaluations evaluations(formulas);
+  Search search(space, evaluations, 2);
+  ASSERT_TRUE(succeeded(search.findFastest()));
+  EXPECT_FALSE(search.best());
+  ASSERT_TRUE(succeeded(search.findSmallest()));
+  EXPECT_GT(evaluations.size(), 6U);
 }
 
 /// If the memory of the process alone exceeds the limit, the search evaluates no more than each sharding.

@@ -127,7 +127,14 @@ const Rule kRules[] = {
     {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
     {"scalarCount", [](auto &b) { b.plan.scalars[0]->count = 2; },
      "scalar 'lr': expected 1 elements, found 2"},
-    {"positionCount", [](auto &b) { b.plan.generation->batch = 0; },
+    {"positionCount",
+     [](auto &b) {
+       b.plan.generation->batch = 2;
+       b.plan.generation->logits = b.buffer("l", PlanBuilder::kPersistent, fb::DType::F32,
+                                            2 * b.plan.generation->vocabulary, fb::Role::Cache);
+     },
+     "scalar 'position': expected 2 elements, found 1"},
+    {"generationBatch", [](auto &b) { b.plan.generation->batch = 0; },
      "generation, batch: expected 1 to 1048576, found 0"},
     {"slotMissing",
      [](auto &b) {

@@ -125,6 +125,11 @@ TEST(GgufConfig, FalconHasOneNormOrTwo) {
   EXPECT_EQ(of(falcon(2).build()), std::pair(Json(true), Json(1)));
   EXPECT_EQ(of(falcon(2).floats("blk.0.attn_norm_2.weight", {1}, {1}).build()),
             std::pair(Json(true), Json()));
+  // Without an entry, there are as many key heads as heads.
+  const std::string noKeyHeads =
+      GgufBuilder().text("general.architecture", "falcon").u32("falcon.attention.head_count", 4).build();
+  EXPECT_EQ(of(noKeyHeads), std::pair(Json(true), Json(1)));
+  EXPECT_EQ(Json::parse(configOf(noKeyHeads))["num_kv_heads"], 4);
 }
 
 TEST(GgufConfig, KeysOfBloom) {

@@ -163,7 +163,7 @@ protected:
     EXPECT_TRUE(generator.ok()) << generator.status().message();
     texts_.assign(prompts.size(), {});
     begun_ = 0;
-    return generator->run(
+    const Result<bool> isDone = generator->run(
         [&]() -> std::optional<Continuation> {
           if (begun_ == prompts.size())
             return std::nullopt;
@@ -179,9 +179,12 @@ protected:
                               .onEnd = [&, index] { ended_.push_back(index); }};
         },
         stops);
+    isDone_ = isDone.ok() && *isDone;
+    return isDone.status();
   }
 
   ToyRun run_;
+  bool isDone_ = false; ///< whether all texts of generateAll() came to their ends
   std::vector<uint32_t> tokens_;
   std::vector<std::vector<uint32_t>> texts_;
   std::vector<size_t> ended_;
@@ -275,6 +278,7 @@ TEST_F(TextsTest, EqualTextsGeneratedAlone) {
 TEST_F(TextsTest, EndAloneAndGiveTheirSlotsAway) {
   stopAt_ = 8; // follows 13, which follows 4, which follows 1
   ASSERT_TRUE(generateAll({{0}, {13}, {2}, {4}, {1}}, 6).ok());
+  EXPECT_TRUE(isDone_);
   EXPECT_THAT(texts_, ElementsAre(ElementsAre(1, 4, 13, 8), ElementsAre(8), ElementsAre(7, 6, 3, 10, 15, 14),
                                   ElementsAre(13, 8), ElementsAre(4, 13, 8)));
   EXPECT_THAT(ended_, ElementsAre(1, 3, 0, 4, 2));
@@ -283,6 +287,7 @@ TEST_F(TextsTest, EndAloneAndGiveTheirSlotsAway) {
 TEST_F(TextsTest, AllEndWhenToldTo) {
   stopAt_ = 8;
   ASSERT_TRUE(generateAll({{0}, {4}, {2}, {3}, {1}}, 30, [] { return true; }).ok());
+  EXPECT_FALSE(isDone_);
   EXPECT_EQ(begun_, 3U);
   EXPECT_THAT(ended_, ElementsAre(1));
   EXPECT_THAT(texts_[1], ElementsAre(13, 8));

@@ -214,7 +214,7 @@ TEST_F(TrainRanks, AllGenerateTheSame) {
     ASSERT_TRUE(generator.ok()) << generator.status().message();
     std::vector<uint32_t> &text = texts[communicator.rank()];
     bool isGiven = false;
-    const Status status = generator->run([&]() -> std::optional<Continuation> {
+    const Result<bool> isDone = generator->run([&]() -> std::optional<Continuation> {
       if (std::exchange(isGiven, true))
         return std::nullopt;
       return Continuation{
@@ -223,11 +223,33 @@ TEST_F(TrainRanks, AllGenerateTheSame) {
             return communicator.rank() != 1 || text.size() < 20;
           }};
     });
-    EXPECT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(isDone.ok()) << isDone.status().message();
+    EXPECT_TRUE(*isDone);
   });
   EXPECT_EQ(texts[0].size(), 20U);
   EXPECT_EQ(texts[1], texts[0]);
   EXPECT_EQ(texts[2], texts[0]);
+}
+
+TEST_F(TrainRanks, AllLearnThatOneStopsTheGeneration) {
+  const PlanBuilder builder = toyPlan(3, 3);
+  PlanBytes bytes(builder.payload());
+  onRanks(**bytes.read(), [&](Communicator &communicator) {
+    ToyRun run(5, 1, builder, &communicator);
+    auto generator = Generator::create(run.executor());
+    ASSERT_TRUE(generator.ok()) << generator.status().message();
+    const bool stops = communicator.rank() == 1;
+    const Result<bool> isDone = generator->run(
+        [&]() -> std::optional<Continuation> {
+          return Continuation{.prompt = {1, 4},
+                              .maxTokens = 5,
+                              .sampler = Sampler({.seed = 3}),
+                              .onToken = [](uint32_t) { return true; }};
+        },
+        [&] { return stops; });
+    ASSERT_TRUE(isDone.ok()) << isDone.status().message();
+    EXPECT_FALSE(*isDone);
+  });
 }
 
 } // namespace
