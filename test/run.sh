@@ -61,7 +61,7 @@ matrix() {
   stage "every combination of settings"
   python3 test/end_to_end/memory_matrix_test.py MemoryMatrixTest.test_every_combination
   stage "every model in every precision and stage on emulated GPUs; a fault at every transfer; more limits; the benchmarks of two builds and of ranks"
-  ctest --test-dir build -R '^e2e_(benchmark|cuda_models|import|offload|planner)$' --output-on-failure
+  ctest --test-dir build -R '^e2e_(benchmark|cuda_models|import|offload|planner|simulate)$' --output-on-failure
   stage "single-rank plans on the emulated device"
   ctest --test-dir build -L matrix --output-on-failure
   stage "random programs until they hold all ops, and with faults; registers of GPU kernels, and more kernels on emulated GPUs"

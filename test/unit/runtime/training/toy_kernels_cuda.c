@@ -15,6 +15,8 @@
 #define toy_eval host_toy_eval
 #define toy_prefill host_toy_prefill
 #define toy_decode host_toy_decode
+#define toy_prefill_text host_toy_prefill_text
+#define toy_decode_texts host_toy_decode_texts
 #include "toy_kernels.c"
 #undef toy_init
 #undef toy_begin
@@ -24,6 +26,8 @@
 #undef toy_eval
 #undef toy_prefill
 #undef toy_decode
+#undef toy_prefill_text
+#undef toy_decode_texts
 typedef void *P;
 ENTRY(toy_init, (P a, P b), a, b)
 ENTRY(toy_begin, (P a, P b, P c, P d), a, b, c, d)
@@ -33,3 +37,5 @@ ENTRY(toy_update, (P a, P b, P c, P d, P e, P f, P g, P h), a, b, c, d, e, f, g,
 ENTRY(toy_eval, (P a, P b, P c, P d, P e), a, b, c, d, e)
 ENTRY(toy_prefill, (P a, P b, P c, P d), a, b, c, d)
 ENTRY(toy_decode, (P a, P b, P c), a, b, c)
+ENTRY(toy_prefill_text, (P a, P b, P c, P d, P e), a, b, c, d, e)
+ENTRY(toy_decode_texts, (P a, P b, P c), a, b, c)
