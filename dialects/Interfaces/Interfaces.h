@@ -67,7 +67,7 @@ public:
 
 /// Rows of a cache that queries of a generation entry can attend to.
 struct CachedRows {
-  mlir::Value rows; ///< [texts, positions, width]
+  mlir::Value rows; ///< [sequences, positions, width]
   /// tensor<i32>: the last row that the first query sees. Each later query sees one row more. If an entry
   /// reads one token of each of several texts: [texts], the last row that the query of each text sees.
   mlir::Value limit;
@@ -80,9 +80,10 @@ public:
   /// Returns the position of the call's first token in its sequence, tensor<i32>; or, if the call has one
   /// token of each of several texts, the position of each, [T].
   virtual mlir::Value position() = 0;
-  /// Writes `rows` [1, T, width] at the current position of the next cache and returns what queries read.
-  /// Caches are named in the order of calls. If each query sees at most `window` rows, up to its own, the
-  /// cache holds no more. If the sequence comes token by token, rows of a window are then in no order.
+  /// Writes `rows` [1, T, width] to the next cache, from the current position on; if each token belongs to
+  /// another text, row i at the position of text i. Returns what queries read. Caches are named in the order
+  /// of calls. If each query sees at most `window` rows, up to its own, the cache holds no more. If the
+  /// sequence comes token by token, rows of a window are then in no order.
   virtual CachedRows append(mlir::OpBuilder &builder, mlir::Value rows, std::optional<int64_t> window) = 0;
 };
 
