@@ -197,5 +197,25 @@ TEST(GgufConfig, RotaryBaseOfLayersWithoutAWindowIsCompared) {
   EXPECT_THAT(compared(1e6), testing::HasSubstr("rope_theta: 5000.0 in this file, 1000000.0 in the plan"));
 }
 
+/// The number of Falcon's key heads follows from flags: transformers writes as many as heads beside
+/// `multi_query`.
+TEST(GgufConfig, FalconsKeyHeadsAreCompared) {
+  const auto compared = [](const Json &flags, const Json &metadata) {
+    Json own = {{"model_type", "falcon"}, {"num_attention_heads", 4}, {"num_kv_heads", 4}};
+    own.update(flags);
+    return compareGgufConfig(own.dump(), "m.gguf", metadata.dump()).status().message();
+  };
+  const Json one = {{"num_attention_heads", 4}, {"num_kv_heads", 1}};
+  const Json groups = {{"num_attention_heads", 4},
+                       {"num_kv_heads", 4},
+                       {"new_decoder_architecture", true},
+                       {"num_ln_in_parallel_attn", 1}};
+  EXPECT_EQ(compared({{"multi_query", true}}, one), "");
+  EXPECT_EQ(compared({{"multi_query", false}}, groups), "");
+  EXPECT_EQ(compared({{"new_decoder_architecture", true}, {"num_ln_in_parallel_attn", 1}}, groups), "");
+  EXPECT_THAT(compared({{"multi_query", false}}, one),
+              testing::HasSubstr("num_kv_heads: 1 in this file, 4 in the plan"));
+}
+
 } // namespace
 } // namespace trainc
