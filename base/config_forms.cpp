@@ -62,6 +62,11 @@ Json moveRope(Json rope, const TypeNames &names, Json &config) {
   return rope.empty() ? Json() : rope;
 }
 
+/// Whether `rope_parameters` have an object for each type of layers.
+bool hasTypes(const Json &ropes) {
+  return ropes.contains("full_attention") || ropes.contains("sliding_attention");
+}
+
 /// The class reads `rope_scaling` beside `rope_parameters`: in place of it, or in addition to the keys of
 /// layers without a window (in ModernBERT, of all layers).
 void applyScaling(Json &config, std::string_view modelType) {
@@ -69,14 +74,17 @@ void applyScaling(Json &config, std::string_view modelType) {
   if (!scaling.is_object() || scaling.empty() || !config.contains("rope_parameters"))
     return;
   Json &ropes = config["rope_parameters"];
-  if (!ropes.is_object() || !(ropes.contains("full_attention") || ropes.contains("sliding_attention"))) {
+  if (!hasTypes(ropes)) {
     config.erase("rope_parameters");
     return;
   }
-  for (const char *type : {"full_attention", "sliding_attention"})
-    if (type == std::string_view("full_attention") || modelType == "modernbert")
-      if (Json &rope = ropes[type]; rope.is_object() || rope.is_null())
-        rope.update(scaling);
+  const auto update = [&](const char *type) {
+    if (Json &rope = ropes[type]; rope.is_object() || rope.is_null())
+      rope.update(scaling);
+  };
+  update("full_attention");
+  if (modelType == "modernbert")
+    update("sliding_attention");
   config.erase("rope_scaling");
 }
 
@@ -111,7 +119,7 @@ Json withNamesOfClass(Json config, std::string_view modelType) {
 Json withRopeOfVersion4(Json config, std::string_view modelType) {
   applyScaling(config, modelType);
   if (const Json rope = valueOf(config, "rope_parameters"); rope.is_object()) {
-    if (rope.contains("full_attention") || rope.contains("sliding_attention")) {
+    if (hasTypes(rope)) {
       moveRopeOfTypes(config, modelType);
     } else {
       config.erase("rope_parameters");
