@@ -24,6 +24,14 @@ fb::LoopT &loopOf(PlanBuilder &b) { return operation<fb::LoopT>(b, kUpdate, 0); 
 fb::CopyT &copyOf(PlanBuilder &b) { return operation<fb::CopyT>(b, kUpdate, 2); }
 fb::LaunchT &innerLaunch(PlanBuilder &b) { return *loopOf(b).body[0]->operation.AsLaunch(); }
 
+/// Gives the plan logits of two texts.
+void generateTwoTexts(PlanBuilder &b) {
+  fb::GenerationT &generation = *b.plan.generation;
+  generation.batch = 2;
+  generation.logits =
+      b.buffer("l", PlanBuilder::kPersistent, fb::DType::F32, 2 * generation.vocabulary, fb::Role::Cache);
+}
+
 const Rule kRules[] = {
     {"target", [](auto &b) { b.plan.target = "tpu"; }, "plan target: expected 'cpu' or 'cuda', found 'tpu'"},
     {"report", [](auto &b) { b.plan.report = "{"; }, "the compile report: expected a JSON object"},
@@ -127,20 +135,12 @@ const Rule kRules[] = {
     {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
     {"scalarCount", [](auto &b) { b.plan.scalars[0]->count = 2; },
      "scalar 'lr': expected 1 elements, found 2"},
-    {"positionCount",
-     [](auto &b) {
-       b.plan.generation->batch = 2;
-       b.plan.generation->logits = b.buffer("l", PlanBuilder::kPersistent, fb::DType::F32,
-                                            2 * b.plan.generation->vocabulary, fb::Role::Cache);
-     },
-     "scalar 'position': expected 2 elements, found 1"},
+    {"positionCount", generateTwoTexts, "scalar 'position': expected 2 elements, found 1"},
     {"generationBatch", [](auto &b) { b.plan.generation->batch = 0; },
      "generation, batch: expected 1 to 1048576, found 0"},
     {"slotMissing",
      [](auto &b) {
-       b.plan.generation->batch = 2;
-       b.plan.generation->logits = b.buffer("l", PlanBuilder::kPersistent, fb::DType::F32,
-                                            2 * b.plan.generation->vocabulary, fb::Role::Cache);
+       generateTwoTexts(b);
        b.plan.scalars[1]->count = 2;
        b.plan.scalars[1]->buffer =
            b.buffer("p", PlanBuilder::kPersistent, fb::DType::I32, 2, fb::Role::Cache);
