@@ -61,13 +61,17 @@ template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes,
   return {};
 }
 
+/// Size of the file of an arena. No transfer reaches the byte after the arena, so a truncated file stays
+/// shorter, even if a transfer that had already begun grows it again. The byte takes no space on the disk.
+uint64_t sizeOfFile(uint64_t bytes) { return bytes + 1; }
+
 /// Fails if the file was truncated or its size cannot be read.
 Status checkSize(int file, uint64_t bytes) {
   struct stat status{};
   if (fstat(file, &status) != 0)
     return failed("{}", std::strerror(errno));
-  if (static_cast<uint64_t>(status.st_size) < bytes)
-    return failed("its file was cut to {} bytes of {}", status.st_size, bytes);
+  if (static_cast<uint64_t>(status.st_size) < sizeOfFile(bytes))
+    return failed("its file was cut: it has {} bytes, {} were expected", status.st_size, sizeOfFile(bytes));
   return {};
 }
 
@@ -88,6 +92,8 @@ Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes,
   DiskArena arena(name, file, MAP_FAILED, wholeBlocks(std::max<uint64_t>(bytes, 1)));
   if (const int error = posix_fallocate(file, 0, static_cast<off_t>(arena.bytes_)); error != 0)
     return cannotMake(name, bytes, given, error);
+  if (ftruncate(file, static_cast<off_t>(sizeOfFile(arena.bytes_))) != 0)
+    return cannotMake(name, bytes, given, errno);
   // Direct I/O, because the page cache would hold in memory what was offloaded for lack of memory. The plan
   // aligns copies, and arenas are aligned to kArenaAlignment, so direct I/O fails only if the file system
   // does not support it. Transfers then go through the page cache.

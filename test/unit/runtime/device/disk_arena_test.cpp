@@ -155,10 +155,21 @@ TEST_F(DiskArenaTest, AFileThatWasCutIsNeitherReadNorWritten) {
   const DeviceAddress later = disk_->address() + kDiskAlignment;
   ASSERT_TRUE(disk_->write(disk_->address(), bytes()).ok());
   ASSERT_EQ(truncate(unnamedFile().c_str(), 0), 0);
-  EXPECT_EQ(disk_->write(later, bytes()).message(),
-            "cannot write 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");
+  EXPECT_EQ(disk_->write(later, bytes()).message(), "cannot write 8192 bytes of arena 'disk' on disk: its "
+                                                    "file was cut: it has 0 bytes, 12289 were expected");
   EXPECT_EQ(disk_->read(elsewhere(0), disk_->address()).message(),
-            "cannot read 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");
+            "cannot read 8192 bytes of arena 'disk' on disk: its file was cut: it has 0 bytes, 12289 were "
+            "expected");
+}
+
+/// A write of the arena's end that began before the truncation leaves a file of the arena's size, with zeros.
+TEST_F(DiskArenaTest, AFileThatWasCutAndWrittenToItsEndIsNotReadEither) {
+  const std::string file = unnamedFile();
+  ASSERT_EQ(truncate(file.c_str(), 0), 0);
+  ASSERT_EQ(truncate(file.c_str(), 12288), 0);
+  EXPECT_EQ(disk_->read(elsewhere(0), disk_->address()).message(),
+            "cannot read 8192 bytes of arena 'disk' on disk: its file was cut: it has 12288 bytes, 12289 "
+            "were expected");
 }
 
 TEST_F(DiskArenaTest, WhatIsNotAlignedArrivesAllTheSame) {
