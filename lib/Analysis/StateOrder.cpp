@@ -27,8 +27,6 @@ bool meet(train::SetOp set, train::GetOp get) {
   return setBegin < getBegin + size(get.getResult()) && getBegin < setBegin + size(set.getValue());
 }
 
-using OpPair = std::pair<Operation *, Operation *>;
-
 // --- Effects ---
 
 namespace {

@@ -39,9 +39,12 @@ train::SetOp writeSeenBy(train::GetOp get);
 /// Whether `value` shares bytes of the state, so that a write of the state would change it.
 bool aliasesState(mlir::Value value, llvm::StringRef state);
 
+/// Two ops of a block, of which the first must precede the second.
+using OpPair = std::pair<mlir::Operation *, mlir::Operation *>;
+
 /// Returns pairs of ops of a block whose order is fixed by side effects. They include all uses of a state's
 /// value before the state's next write, because the value shares the state's memory.
-llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> fixedPairs(mlir::Block &block);
+llvm::SmallVector<OpPair> fixedPairs(mlir::Block &block);
 
 /// Number of writes of its state before each read and write of a block, at construction.
 class WritesBefore {
@@ -77,6 +80,6 @@ private:
 
 /// Reorders the block so that values precede their uses and `fixed` pairs keep their order. Each op stays as
 /// close as possible to its present position. The present order of the pairs must not be cyclic.
-void sortBlock(mlir::Block &block, llvm::ArrayRef<std::pair<mlir::Operation *, mlir::Operation *>> fixed);
+void sortBlock(mlir::Block &block, llvm::ArrayRef<OpPair> fixed);
 
 } // namespace trainc

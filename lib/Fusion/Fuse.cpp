@@ -62,7 +62,7 @@ private:
 
   void fuseBlock(Block &block, const FusionLimits &limits) {
     legalizePrimitives(block);
-    SmallVector<std::pair<Operation *, Operation *>> fixed = fixedPairs(block);
+    SmallVector<OpPair> fixed = fixedPairs(block);
     ReadAnalysis reads(block, limits.freeOps);
     FusionGraph graph(block, reads, fixed);
     FusionSearch(graph, limits).run();
@@ -91,7 +91,7 @@ private:
   Machine machine;
 
   /// Erases ops that kernels have replaced, and removes them from `fixed`.
-  static void eraseDead(Block &block, SmallVectorImpl<std::pair<Operation *, Operation *>> &fixed) {
+  static void eraseDead(Block &block, SmallVectorImpl<OpPair> &fixed) {
     DenseSet<Operation *> dead;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op)) {

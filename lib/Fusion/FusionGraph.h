@@ -1,6 +1,7 @@
 // The ops of a block as groups that become kernels.
 #pragma once
 
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Fusion/GroupOrder.h"
 #include "lib/Fusion/ReadAnalysis.h"
 #include "lib/Fusion/Waypoints.h"
@@ -37,8 +38,6 @@ public:
     llvm::SmallVector<unsigned> groups;
     bool afterFirst;
   };
-
-  using OpPair = std::pair<mlir::Operation *, mlir::Operation *>;
 
   /// `fixed` are the pairs of ops whose order side effects fix.
   FusionGraph(mlir::Block &block, const ReadAnalysis &reads, llvm::ArrayRef<OpPair> fixed);

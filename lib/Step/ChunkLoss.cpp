@@ -274,7 +274,7 @@ private:
 
   /// In the order of side effects the loop takes the place of the ops that it replaced.
   static void sortAround(Block &block, nn::ChunksOp chunks, const DenseSet<Operation *> &replaced,
-                         SmallVectorImpl<std::pair<Operation *, Operation *>> &fixed) {
+                         SmallVectorImpl<OpPair> &fixed) {
     DenseSet<Operation *> present;
     for (Operation &op : block)
       present.insert(&op);
