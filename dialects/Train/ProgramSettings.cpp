@@ -144,6 +144,10 @@ bool trainc::train::isDerived(ProgramOp program, StringRef name) {
   return sourceBegins(program, name, kDerived);
 }
 
+std::string trainc::train::bothNames(const Setting &setting) {
+  return std::string(setting.name) + " (" + setting.option() + ")";
+}
+
 LogicalResult trainc::train::applyOptions(ProgramOp program, ArrayRef<GivenSetting> given) {
   Builder builder(program.getContext());
   for (const GivenSetting &option : given) {

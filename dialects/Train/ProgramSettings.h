@@ -18,6 +18,9 @@ bool isFromOption(ProgramOp program, llvm::StringRef name);
 /// Whether the compiler chose the setting because it was not given.
 bool isDerived(ProgramOp program, llvm::StringRef name);
 
+/// Returns both names of a setting, for messages, e.g. "zero_stage (--zero-stage)".
+std::string bothNames(const Setting &setting);
+
 /// Sets a setting that the compiler chose; `value` has the syntax of options, `from` is the reason.
 void setDerived(ProgramOp program, const Setting &setting, const llvm::Twine &value, llvm::StringRef from);
 

@@ -78,6 +78,17 @@ private:
 };
 } // namespace
 
+/// Returns numbers of rows in a table that holds `length` rows of each sequence. `rows` are the numbers
+/// within each sequence; they are repeated to `shape`, which begins with the number of sequences. Returns
+/// `rows` itself for a single sequence.
+static Value rowsOfTable(nn::TensorBuilder &b, Value rows, ArrayRef<int64_t> shape, int64_t length) {
+  if (shape.front() == 1)
+    return rows;
+  auto type = nn::typeLike(rows, shape);
+  Value begins = b.mul(b.create<nn::IotaOp>(0, type), double(length));
+  return b.add(b.broadcastTo(rows, type), begins);
+}
+
 /// Returns `count` rows of each sequence of `rows` [S, T, width]: those of the last `count` positions up to
 /// `last`, the row of position p at p mod `count`. If there are fewer positions, the other rows are
 /// arbitrary.
@@ -89,14 +100,9 @@ static Value lastRows(OpBuilder &builder, Value rows, int64_t count, Value last)
   // Row s holds the largest position up to `last` that is s plus a multiple of `count`.
   Value later = b.create<nn::MaxOp>(b.sub(b.broadcastTo(last, type), slots), b.zero(type));
   Value positions = b.add(slots, b.mul(b.div(later, b.constant(double(count), type)), double(count)));
-  const int64_t sequences = shape[0];
-  if (sequences > 1) { // the rows of all sequences are in one table
-    auto all = RankedTensorType::get({sequences, count}, builder.getI32Type());
-    Value begins = b.mul(b.create<nn::IotaOp>(0, all), double(shape[1]));
-    positions = b.add(b.broadcastTo(positions, all), begins);
-  }
-  Value table = b.reshape(rows, {sequences * shape[1], shape[2]});
-  return b.reshape(b.create<nn::GatherOp>(table, positions), {sequences, count, shape[2]});
+  Value table = b.reshape(rows, {shape[0] * shape[1], shape[2]});
+  positions = rowsOfTable(b, positions, {shape[0], count}, shape[1]);
+  return b.reshape(b.create<nn::GatherOp>(table, positions), {shape[0], count, shape[2]});
 }
 
 /// Returns `tensor`, taken as `count` rows, with its rows `ids` replaced by `rows`.
@@ -147,13 +153,7 @@ CachedRows TokenCache::write(OpBuilder &builder, Value rows, train::StateOp stat
     row = b.sub(positions, b.mul(turns, double(length)));
     limit = b.create<nn::MinOp>(positions, b.constantLike(positions, double(length - 1)));
   }
-  // The rows of all sequences are in one table.
-  row = b.reshape(row, {texts()});
-  if (sequences > 1) {
-    auto type = RankedTensorType::get({sequences}, builder.getI32Type());
-    Value begins = b.mul(b.create<nn::IotaOp>(0, type), double(length));
-    row = b.add(b.broadcastTo(row, type), begins);
-  }
+  row = rowsOfTable(b, b.reshape(row, {texts()}), {sequences}, length);
   cache = replaceRows(builder, cache, sequences * length, row, rows);
   setState(builder, loc, state, cache);
   return {cache, limit};
@@ -181,7 +181,7 @@ static LogicalResult checkOneSequence(IncrementalOpInterface op) {
     if (sequences != 1)
       return op->emitError("a sample has ")
              << sequences << " sequences here, and then generation continues one text at a time; leave "
-             << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option() << ") out";
+             << train::bothNames(train::kGenerateBatch) << " out";
   }
   return success();
 }
@@ -364,8 +364,7 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
 static LogicalResult checkContext(Binding &binding) {
   constexpr int64_t kMaxRows = std::numeric_limits<int32_t>::max();
   auto error = [&] {
-    return binding.program.emitError() << StringRef(train::kGenerateBatch.name) << " ("
-                                       << train::kGenerateBatch.option() << ") " << binding.texts;
+    return binding.program.emitError() << train::bothNames(train::kGenerateBatch) << " " << binding.texts;
   };
   if (binding.texts > 1 && binding.seqLen == 1)
     return error() << " needs a sequence length above 1";
@@ -438,6 +437,5 @@ void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
   buildIfPossible(shared, micro);
   if (shared.binding.texts > 1 && !findEntry<train::EntryOp>(shared.binding.module, EntryKind::decode))
     shared.binding.program.emitWarning()
-        << StringRef(train::kGenerateBatch.name) << " (" << train::kGenerateBatch.option()
-        << ") does nothing, because this plan cannot generate text";
+        << train::bothNames(train::kGenerateBatch) << " does nothing, because this plan cannot generate text";
 }

@@ -55,9 +55,10 @@ static std::string whyIdleInOffload(train::ProgramOp program, bool needsMoments)
   if (train::kMemoryLimit.isSet(program) && !train::kOffload.isSet(program))
     return "";
   if (!train::offloadOf(program).any())
-    return "without offload (--offload); give that as well, or leave it out";
+    return "without " + train::bothNames(train::kOffload) + "; give that as well, or leave it out";
   return needsMoments && !train::kOffload.has(program, train::Offloaded::optimizer)
-             ? "without optimizer among the words of offload (--offload); give that as well, or leave it out"
+             ? "without optimizer among the words of " + train::bothNames(train::kOffload) +
+                   "; give that as well, or leave it out"
              : "";
 }
 
@@ -97,7 +98,6 @@ void trainc::warnOfIdleSettings(train::ProgramOp program) {
     if (!given || !given.contains(StringRef(setting->name)))
       continue;
     if (const std::string reason = whyIdle(program, *setting); !reason.empty())
-      program.emitWarning() << StringRef(setting->name) << " (" << setting->option() << ") does nothing "
-                            << reason;
+      program.emitWarning() << train::bothNames(*setting) << " does nothing " << reason;
   }
 }
