@@ -105,7 +105,7 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
       planning.hostThatFits = host->ranks * hostThatFits(evaluations, limit);
   }
   planning.set(limit, evaluations.all(), chosen);
-  // If it does not fit, checkMemory() reports the error with advice.
+  // If it does not fit, checkMemory() reports the error with advice when the step is built.
   train::setDerived(program, planning.strategies.front().decided, "memory_limit");
   return planning;
 }

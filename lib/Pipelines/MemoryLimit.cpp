@@ -111,26 +111,25 @@ std::string bytesByKind(const BytesByKind &memory) {
 }
 
 /// Returns why the micro-batch is not split; empty if its samples are independent.
-static std::string whyBatchStays(plan::TrainingOp training, const MemoryLimit &given) {
-  if (training.getMicroBatch() == 1 || given.combinedSamples.empty())
+static std::string whyBatchStays(const StepSizes &step, const MemoryLimit &given) {
+  if (step.microBatch == 1 || given.combinedSamples.empty())
     return "";
   return llvm::formatv(
       "--micro-batch stays at {0}, because the loss combines the samples of a micro-batch ({1}): "
       "a smaller one keeps fewer activations, but changes the loss",
-      training.getMicroBatch(), given.combinedSamples);
+      step.microBatch, given.combinedSamples);
 }
 
 /// Returns advice that reduces memory proportional to the batch.
-static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory,
+static std::string fewerActivations(const StepSizes &step, const MemoryReport &memory,
                                     const MemoryLimit &given, int64_t limit) {
-  int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
-  if (std::string reason = whyBatchStays(training, given); !reason.empty())
+  int64_t batch = step.microBatch, accumulate = step.accumulate;
+  if (std::string reason = whyBatchStays(step, given); !reason.empty())
     return reason;
   if (given.maySplitBatch && batch > 1)
-    return training.getSeqLen() > 0 ? "a shorter --seq-len keeps fewer activations"
-                                    : "make the model smaller";
+    return step.seqLen > 0 ? "a shorter --seq-len keeps fewer activations" : "make the model smaller";
   if (batch == 1)
-    return training.getSeqLen() > 0
+    return step.seqLen > 0
                ? "the micro-batch is one sample already; a shorter --seq-len keeps fewer activations"
                : "the micro-batch is one sample already; make the model smaller";
   // With accumulation gradients persist; otherwise they reuse memory of activations.
@@ -144,8 +143,8 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
 }
 
 /// Returns advice for more sharding of states.
-static std::string moreSharding(plan::TrainingOp training, int64_t zeroStage) {
-  if (dist::meshOf(training->getParentOfType<ModuleOp>()).ranks() == 1)
+static std::string moreSharding(const StepSizes &step, int64_t zeroStage) {
+  if (step.ranks == 1)
     return "--ranks=N --zero-stage=3 shards states over processes";
   if (zeroStage < 3)
     return "--zero-stage=3 shards all states over the ranks";
@@ -153,8 +152,8 @@ static std::string moreSharding(plan::TrainingOp training, int64_t zeroStage) {
 }
 
 /// Returns advice that shrinks states, each followed by "; ".
-static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &given) {
-  std::string text = moreSharding(training, given.zeroStage) + "; ";
+static std::string smallerStates(const StepSizes &step, const MemoryLimit &given) {
+  std::string text = moreSharding(step, given.zeroStage) + "; ";
   if (given.mayHoldParametersInBf16)
     text += std::string(given.mayComputeInBf16 ? "--precision=bf16 " : "") +
             "--param-type=bf16 holds parameters in bf16 alone; ";
@@ -180,18 +179,18 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
 
 /// Returns advice that shrinks the plan to the limit. If no plan can fit, returns why the micro-batch is not
 /// split, or nothing.
-static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
+static std::string advice(const StepSizes &step, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
-    return memory.isReserve ? "reserve less (--reserve-memory)" : whyBatchStays(training, given);
+    return memory.isReserve ? "reserve less (--reserve-memory)" : whyBatchStays(step, given);
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
         "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatNeededBytes(uint64_t(states)), smallerStates(training, given));
-  return (2 * states > limit ? smallerStates(training, given) : "") + smallerActivations(memory, given) +
-         fewerActivations(training, memory, given, limit);
+        formatNeededBytes(uint64_t(states)), smallerStates(step, given));
+  return (2 * states > limit ? smallerStates(step, given) : "") + smallerActivations(memory, given) +
+         fewerActivations(step, memory, given, limit);
 }
 
 /// Returns advice about host memory, followed by "; ".
@@ -223,8 +222,8 @@ static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
                        limit.hostThatFits > 0 && !isHostShort ? " and fits into the host's memory" : "");
 }
 
-static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
-  const std::string others = moreOfTheHost(limit) + advice(training, memory, limit);
+static std::string shortage(const StepSizes &step, const MemoryReport &memory, const MemoryLimit &limit) {
+  const std::string others = moreOfTheHost(limit) + advice(step, memory, limit);
   return llvm::formatv(
       "{0}: {1} for its buffers ({2}) and {3}{4}; the memory limit is {5} ({6} bytes); the plan fits into "
       "--memory-limit={7}{8}{9}",
@@ -249,18 +248,32 @@ static LogicalResult checkArenas(ModuleOp module, plan::TrainingOp training) {
   return success();
 }
 
-LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,
-                          const std::optional<HostLimit> &host) {
-  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  if (failed(checkArenas(module, training)))
-    return failure();
-  const MemoryReport memory = memoryReport(module, *EmittedPlan(module));
+StepSizes stepSizesOf(train::ProgramOp program) {
+  return {.microBatch = train::kMicroBatch.given(program).value_or(0),
+          .accumulate = train::kAccumulate.of(program),
+          .seqLen = train::kSeqLen.given(program).value_or(0),
+          .ranks = train::kRanks.of(program)};
+}
+
+LogicalResult checkMemory(Operation *op, const StepSizes &step, const MemoryReport &memory,
+                          const std::optional<MemoryLimit> &limit, const std::optional<HostLimit> &host) {
   const bool isHostShort = host && memory.host.total() > host->share();
   if (!isHostShort && (!limit || memory.needed() <= limit->bytes))
     return success();
-  return training->emitError() << (limit ? whatWasDecided(*limit, isHostShort) : "") << "the plan needs "
-                               << (isHostShort ? hostShortage(memory, *host)
-                                               : shortage(training, memory, *limit));
+  return op->emitError() << (limit ? whatWasDecided(*limit, isHostShort) : "") << "the plan needs "
+                         << (isHostShort ? hostShortage(memory, *host) : shortage(step, memory, *limit));
+}
+
+LogicalResult checkPlanMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,
+                              const std::optional<HostLimit> &host) {
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  if (failed(checkArenas(module, training)))
+    return failure();
+  const StepSizes step{.microBatch = int64_t(training.getMicroBatch()),
+                       .accumulate = int64_t(training.getAccumulate()),
+                       .seqLen = int64_t(training.getSeqLen()),
+                       .ranks = dist::meshOf(module).ranks()};
+  return checkMemory(training, step, memoryReport(module, *EmittedPlan(module)), limit, host);
 }
 
 } // namespace trainc

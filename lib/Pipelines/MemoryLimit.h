@@ -55,10 +55,23 @@ std::string bytesByKind(const BytesByKind &memory);
 /// Returns the part of an error that says how much host memory a plan needs and may use, and gives advice.
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host);
 
-/// Reports an error at the module's train.program if its plan (phase `plan`) and MemoryReport::unplanned
-/// exceed the limit, if there is one, or if offloaded tensors exceed the host's memory. The error lists the
-/// bytes by kind, and advice.
-llvm::LogicalResult checkMemory(mlir::ModuleOp module, const std::optional<MemoryLimit> &limit,
+/// Sizes of a step, which advice names or depends on.
+struct StepSizes {
+  int64_t microBatch, accumulate;
+  int64_t seqLen; ///< 0 if samples have no sequence
+  int64_t ranks;
+};
+StepSizes stepSizesOf(train::ProgramOp program);
+
+/// Reports an error at `op` if a plan and MemoryReport::unplanned exceed the limit, if there is one, or if
+/// offloaded tensors exceed the host's memory. The error lists the bytes by kind, and advice.
+llvm::LogicalResult checkMemory(mlir::Operation *op, const StepSizes &step, const MemoryReport &memory,
+                                const std::optional<MemoryLimit> &limit,
                                 const std::optional<HostLimit> &host);
+
+/// Does checkMemory() for the plan of a module (phase `plan`), with errors at its train.program. Reports an
+/// error also if its arenas exceed the maximum of plan files.
+llvm::LogicalResult checkPlanMemory(mlir::ModuleOp module, const std::optional<MemoryLimit> &limit,
+                                    const std::optional<HostLimit> &host);
 
 } // namespace trainc

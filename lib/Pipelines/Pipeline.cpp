@@ -113,6 +113,7 @@ private:
   LogicalResult runPasses(llvm::function_ref<void(PassManager &)> addPasses);
   LogicalResult decideSettings();
   LogicalResult makeStep();
+  LogicalResult checkPlanned();
   LogicalResult makePlan();
 
   ModuleOp module_;
@@ -161,6 +162,16 @@ LogicalResult Compilation::makeStep() {
              : success();
 }
 
+/// Fails if the planner has found no strategy that fits. The error is about the smallest one, which is not
+/// compiled for it.
+LogicalResult Compilation::checkPlanned() {
+  if (options_.compileTo || planning_.strategies.empty() || planning_.fits)
+    return success();
+  train::ProgramOp program = *module_.getOps<train::ProgramOp>().begin();
+  return checkMemory(program, stepSizesOf(program), planning_.strategies.front().plan.memory,
+                     conditions_.memoryLimit, conditions_.hostLimit);
+}
+
 /// Runs the rest of the phase `step`, and all further phases up to addresses.
 LogicalResult Compilation::makePlan() {
   return runPasses([&](PassManager &manager) {
@@ -196,11 +207,12 @@ LogicalResult Compilation::run(llvm::function_ref<void(const Planning &)> whenPl
     whenPlanned(planning_);
   if (!reaches(Phase::Step))
     return success();
-  if ((conditions_.hasBudget && failed(checkBudget(module_, planning_))) || failed(makePlan()))
+  if ((conditions_.hasBudget && failed(checkBudget(module_, planning_))) || failed(checkPlanned()) ||
+      failed(makePlan()))
     return failure();
   if (!reaches(Phase::Plan))
     return success();
-  if (!options_.compileTo && failed(checkMemory(module_, conditions_.memoryLimit, conditions_.hostLimit)))
+  if (!options_.compileTo && failed(checkPlanMemory(module_, conditions_.memoryLimit, conditions_.hostLimit)))
     return failure(); // before code is generated
   return runPasses([&](PassManager &manager) {
     addStreamPasses(manager, conditions_);
