@@ -33,10 +33,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "test" / "end_to_end"))
 
 import import_test  # noqa: E402
+from harness import TRAINC, TRAINRUN  # noqa: E402
 from import_models import ATTENTION, MODELS, OPTIONS  # noqa: E402
 from make_import_goldens import float64_alone, load, losses_of_rows  # noqa: E402
 
-BIN = ROOT / "build" / "bin"
 ACTIVATIONS = ["gelu", "gelu_new", "relu", "silu", "tanh"]
 # Each in place of the model's own, in the forms of transformers 4 and 5.
 ROTARY = [
@@ -133,7 +133,7 @@ def imported(name, config, folder):
     """The model's text; nothing if trainc rejects the config."""
     (folder / "config.json").write_text(json.dumps(config))
     options = OPTIONS.get(name, [])
-    done = subprocess.run([BIN / "trainc", "import", folder / "config.json", *options, "-o", folder / "model.mlir"], capture_output=True)
+    done = subprocess.run([TRAINC, "import", folder / "config.json", *options, "-o", folder / "model.mlir"], capture_output=True)
     if done.returncode not in (0, 2):
         raise AssertionError(f"{name}: trainc import ended with {done.returncode} on {config}")
     return (folder / "model.mlir").read_text() if done.returncode == 0 else None
@@ -162,8 +162,8 @@ def trained_loss(name, config, shapes, text, folder):
         if done.returncode != 0:
             raise Rejected(done.stderr)
 
-    run(BIN / "trainc", "compile", "--cpu=native", folder / "text.mlir", "-o", folder / "plan")
-    run(BIN / "trainrun", folder / "plan", "--data", folder / "data.safetensors", "--init", folder / "model", "--no-shuffle", "--steps=1",
+    run(TRAINC, "compile", "--cpu=native", folder / "text.mlir", "-o", folder / "plan")
+    run(TRAINRUN, folder / "plan", "--data", folder / "data.safetensors", "--init", folder / "model", "--no-shuffle", "--steps=1",
         "--metrics", folder / "metrics.jsonl")
     return json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])["loss"]
 
