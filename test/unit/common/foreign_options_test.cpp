@@ -226,7 +226,7 @@ TEST(ForeignOptions, AnswersSayUnits) {
 
 /// The page promises an answer to the arguments in its tables.
 TEST(ForeignOptions, EachArgumentOfThePageHasAnAnswer) {
-  std::ifstream page(FROM_PYTORCH);
+  std::ifstream page(FROM_TRAINER);
   const std::regex kArgument("`([a-z][a-z0-9]*(_[a-z0-9]+)+)`");
   size_t count = 0;
   bool isWanted = false;
