@@ -113,6 +113,14 @@ bool Caster::staysF32(OpOperand &operand) {
   return precision && precision.mayStayF32(operand.getOperandNumber()) && floatElement(operand.get()) == full;
 }
 
+/// Returns the operand that the op updates in place, such as a table in which rows are replaced; null if
+/// there is none. The result has its type.
+static Value updatedOperand(Operation &op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  const int index = executable ? executable.getInPlaceOperand(0) : -1;
+  return index >= 0 ? op.getOperand(unsigned(index)) : Value();
+}
+
 /// If activations of both types meet, the low type wins, because the result has no more significant digits.
 /// Ops that read a parameter kept in f32, including products, or a data column, compute in f32.
 Type Caster::elementOf(Operation &op) {
@@ -124,6 +132,8 @@ Type Caster::elementOf(Operation &op) {
     return full;
   if (precision.getPrecisionClass() == PrecisionClass::Low)
     return low;
+  if (Value updated = updatedOperand(op); updated && !constants.contains(updated))
+    return floatElement(updated);
   bool parameters = false, activations = false;
   if (llvm::any_of(op.getOperands(), [&](Value operand) { return ofColumns.contains(operand); }))
     return full;

@@ -27,6 +27,7 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     * Products and attention compute in bf16 with f32 sums.
     * Ops that move elements, and elementwise sums, differences and products, compute in their operands' type. If activations of both types
       meet, bf16 wins. Parameters and constants take the type of the other operands. Ops with a data column compute in f32.
+    * An op that updates an operand in place, such as `nn.scatter`, computes in that operand's type.
     * All other ops compute in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
 
     A parameter is cast once, where it is read, so that all its uses get the same numbers. No cast is duplicated. Key-value caches are bf16.

@@ -272,3 +272,33 @@ train.entry @micro_step {
   train.set @loss, %total : tensor<f32>
   train.minimize %total : tensor<f32>
 }
+
+// -----
+
+// Rows that replace those of a table are cast to its type, and the table is not: it may be much larger.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<16x40xf32>
+train.state cache @keys : tensor<3x16xf32>
+train.state output @logits : tensor<3x40xf32>
+
+// CHECK-LABEL: train.entry @prefill
+train.entry @prefill {
+  %slot = train.input "slot" micro : tensor<1xi32>
+  %x = train.input "x" micro : tensor<1x16xf32>
+  %w = train.get @w : tensor<16x40xf32>
+  %keys = train.get @keys : tensor<3x16xf32>
+  // CHECK: %[[LOW:.*]] = nn.convert %{{.*}} to bf16 : tensor<1x16xf32>
+  // CHECK: nn.scatter %[[LOW]] into %{{.*}} at %{{.*}} : tensor<1x16xbf16>, tensor<3x16xbf16>, tensor<1xi32>
+  %new_keys = nn.scatter %x into %keys at %slot : tensor<1x16xf32>, tensor<3x16xf32>, tensor<1xi32>
+  train.set @keys, %new_keys : tensor<3x16xf32>
+  // CHECK: %[[Y:.*]] = nn.matmul %{{.*}} : tensor<1x16xbf16>, tensor<16x40xbf16>
+  // CHECK: %[[ROW:.*]] = nn.convert %[[Y]] to f32 : tensor<1x40xbf16>
+  %y = nn.matmul %x, %w : tensor<1x16xf32>, tensor<16x40xf32>
+  // CHECK: %[[OLD:.*]] = train.get @logits : tensor<3x40xf32>
+  // CHECK-NEXT: %[[NEW:.*]] = nn.scatter %[[ROW]] into %[[OLD]] at %{{.*}} : tensor<1x40xf32>, tensor<3x40xf32>, tensor<1xi32>
+  // CHECK-NEXT: train.set @logits, %[[NEW]] : tensor<3x40xf32>
+  %logits = train.get @logits : tensor<3x40xf32>
+  %new = nn.scatter %y into %logits at %slot : tensor<1x40xf32>, tensor<3x40xf32>, tensor<1xi32>
+  train.set @logits, %new : tensor<3x40xf32>
+}
