@@ -74,6 +74,16 @@ class TextsAtOnce(harness.EndToEndTest):
     def test_two_ranks(self):
         self.check_texts(self.golden("gpt"), "--ranks=2", "--zero-stage=3", "--micro-batch=12", ranks=2)
 
+    def test_prompts_are_read_in_both_ways(self):
+        """By one call of prefill, or by decode beside other texts, whatever takes less of all texts' time."""
+        plan = self.compile(self.golden("gpt"), "--generate-batch=3")
+        dump, _ = self.trainc("dump", plan)
+        seconds = {}
+        for entry in ("prefill", "decode"):
+            instructions = re.search(rf"(?ms)^entry {entry} .*?^}}", dump)[0]
+            seconds[entry] = sum(map(float, re.findall(r", predicted ([\d.e+]+) us$", instructions, re.M)))
+        self.assertEqual({len(prompt) * seconds["decode"] >= 3 * seconds["prefill"] for prompt in PROMPTS}, {True, False}, seconds)
+
     def test_planned_memory(self):
         """Each text has a cache."""
         caches = {}

@@ -293,6 +293,58 @@ TEST_F(TextsTest, AllEndWhenToldTo) {
   EXPECT_THAT(texts_[1], ElementsAre(13, 8));
 }
 
+/// The toy plan of several texts, whose prefill writes zeros and is predicted to take `seconds`; decode takes
+/// 0.1. So a prompt that prefill reads continues with token 0.
+PlanBuilder planOfTextsWithoutPrefill(float seconds) {
+  PlanBuilder builder = toyPlanOfTexts();
+  for (const auto &entry : builder.plan.entries) {
+    if (entry->name == "prefill") {
+      entry->instructions.clear();
+      builder.zero(entry->instructions, at(builder.plan.generation->logits),
+                   kToyTexts * kToyVocabulary * sizeof(float));
+      entry->instructions.front()->predicted_seconds = seconds;
+    }
+    if (entry->name == "decode")
+      entry->instructions.front()->predicted_seconds = 0.1F;
+  }
+  return builder;
+}
+
+/// Prefill takes as long as one and a half calls of decode, which the two other texts would wait for, too.
+class ShortPromptsOfTextsTest : public GenerateTest {
+protected:
+  ShortPromptsOfTextsTest() : GenerateTest(planOfTextsWithoutPrefill(0.15F)) {}
+};
+
+TEST_F(ShortPromptsOfTextsTest, AreReadBesideOtherTexts) {
+  ASSERT_TRUE(generateAll({{1}, {3, 5, 1}, {2, 9, 3, 1}, {3, 1, 2, 7, 1}, {5, 3, 8}, {6, 2}}, 4).ok());
+  EXPECT_THAT(texts_,
+              ElementsAre(ElementsAre(4, 13, 8, 9), ElementsAre(4, 13, 8, 9), ElementsAre(4, 13, 8, 9),
+                          ElementsAre(0, 1, 4, 13), ElementsAre(9, 12, 5, 0), ElementsAre(7, 6, 3, 10)));
+  EXPECT_THAT(ended_, UnorderedElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+/// A text that fills the context is cut to four tokens, which decode reads beside the other text.
+TEST_F(ShortPromptsOfTextsTest, AreTheRestsOfTextsThatFillTheContext) {
+  ASSERT_TRUE(generateAll({{2, 2, 2, 2, 2, 2, 2, 2}, {1}}, 11).ok());
+  EXPECT_THAT(texts_, ElementsAre(ElementsAre(0, 1, 4, 13, 8, 9, 12, 5, 0, 1, 4),
+                                  ElementsAre(4, 13, 8, 9, 12, 5, 0, 1, 4, 13, 8)));
+}
+
+/// Prefill takes as long as a call of decode, so that it reads four tokens as well.
+class LongPromptsOfTextsTest : public GenerateTest {
+protected:
+  LongPromptsOfTextsTest() : GenerateTest(planOfTextsWithoutPrefill(0.1F)) {}
+};
+
+/// Prefill reads the prompt, whose first token fills the context, and at once the rest of four tokens; and so
+/// whenever four more tokens have filled the context again.
+TEST_F(LongPromptsOfTextsTest, ArePrefilledAgainWhenTheyFillTheContext) {
+  ASSERT_TRUE(generateAll({{2, 2, 2, 2, 2, 2, 2, 2}, {1, 1}}, 11).ok());
+  EXPECT_THAT(texts_, ElementsAre(ElementsAre(0, 0, 1, 4, 13, 8, 0, 1, 4, 13, 8),
+                                  ElementsAre(4, 13, 8, 9, 12, 5, 0, 0, 1, 4, 13)));
+}
+
 TEST_F(TextsTest, SkipsTextsWithoutTokens) {
   ASSERT_TRUE(generateAll(prompts_, 0).ok());
   EXPECT_EQ(begun_, prompts_.size());
