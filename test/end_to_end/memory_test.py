@@ -147,6 +147,16 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         self.fails(compile, 2, "the memory limit is 1.00 MiB (1048576 bytes)")
         self.run_program(*compile, "--memory-limit=1GiB")
 
+    def test_limit_that_no_plan_fits(self):
+        """The smallest strategy is not compiled again for the error: the passes end with the step that the advice needs."""
+        Path("model.mlir").write_text(harness.program("gpt"))
+        self.fails([harness.TRAINC, "compile", "model.mlir", "--memory-limit=1MiB", "--dump-ir=ir", "-o", "none.plan"], 2,
+                   "which takes the least memory of all planned strategies, the plan needs ", "the memory limit is 1.00 MiB (1048576 bytes)")
+        passes = [path.stem.split("-", 1)[1] for path in sorted(Path("ir").iterdir())]
+        self.assertIn("autodiff", passes)
+        self.assertNotIn("fuse", passes)
+        self.assertNotIn("plan-memory", passes)
+
 
 if __name__ == "__main__":
     harness.main()
