@@ -48,7 +48,7 @@ def NN_RopeScaling : AttrDef<NN_Dialect, "RopeScaling"> {
     | `linear(factor F)` | f/F (Chen et al. 2023, position interpolation) |
     | `llama3(factor F, low L, high H, original N)` | f where N f/2pi is at least H; f/F where it is at most L; blended between (Llama 3.1) |
     | `yarn(factor F, original N, beta_fast 32, beta_slow 1, attention_factor A, untruncated)` | f for pairs that turn at least beta_fast times in N positions, f/F for those that turn at most beta_slow times, blended between in i (Peng et al. 2023); cosines and sines times A, by default 0.1 ln F + 1; the first and last blended pairs are rounded down and up, unless `untruncated` |
-    | `longrope(factors [..], attention_factor A)` | f/factors[i]; cosines and sines times A, by default 1 (Ding et al. 2024): the list of the file that belongs to the sequence length, `short_factor` or `long_factor` |
+    | `longrope(short [..], long [..], original N, attention_factor A)` | f/short[i] if a program's sequences have at most N tokens, else f/long[i]; cosines and sines times A, by default 1 (Ding et al. 2024); `factors [..]` gives a single list in place of `short`, `long` and `original` |
     | `proportional(share P)` | f for the first int(P r/2) pairs, 0 for the others (Gemma 4) |
 
     Keys with defaults may be left out. Frequencies are computed in f64 and rounded once.

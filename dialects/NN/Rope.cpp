@@ -4,6 +4,7 @@
 #include "dialects/NN/Syntax.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace trainc;
@@ -77,14 +78,16 @@ FailureOr<SmallVector<Type>> RopeOp::inferTypes(Adaptor adaptor, InferError erro
     if (rotary > kMaxScaled)
       return error() << "scaling: expected at most " << kMaxScaled << " rotated numbers per head, found "
                      << rotary;
-    if (auto factors = scaling.getKeys().getAs<DenseF64ArrayAttr>("factors");
-        factors && factors.size() != rotary / 2)
-      return error() << "scaling " << scaling.getKind() << ": `factors` must have a number for each of the "
-                     << rotary / 2 << " rotated pairs of a head, found " << factors.size();
-    for (double frequency : ropeTable(theta, rotary, scaling).frequencies)
-      if (!std::isfinite(inF32(frequency)))
-        return error() << "scaling " << scaling.getKind() << " with theta " << formatNumber(theta)
-                       << " gives a frequency of " << formatInF32(frequency);
+    for (NamedAttribute key : scaling.getKeys())
+      if (auto factors = dyn_cast<DenseF64ArrayAttr>(key.getValue()); factors && factors.size() != rotary / 2)
+        return error() << "scaling " << scaling.getKind() << ": `" << key.getName().getValue()
+                       << "` must have a number for each of the " << rotary / 2
+                       << " rotated pairs of a head, found " << factors.size();
+    for (const int64_t length : {int64_t{0}, std::numeric_limits<int64_t>::max()})
+      for (double frequency : ropeTable(theta, rotary, forLength(scaling, length)).frequencies)
+        if (!std::isfinite(inF32(frequency)))
+          return error() << "scaling " << scaling.getKind() << " with theta " << formatNumber(theta)
+                         << " gives a frequency of " << formatInF32(frequency);
   }
   bool fits =
       positions.getShape() == x.getShape().drop_back() || positions.getShape() == x.getShape().slice(1, 1);

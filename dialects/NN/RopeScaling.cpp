@@ -42,7 +42,12 @@ const std::vector<Form> &forms() {
         {"beta_slow", Key::Number, false},
         {"attention_factor", Key::Number, false},
         {"untruncated", Key::Word, false}}},
-      {"longrope", {{"factors", Key::List}, {"attention_factor", Key::Number, false}}},
+      {"longrope",
+       {{"factors", Key::List, false},
+        {"short", Key::List, false},
+        {"long", Key::List, false},
+        {"original", Key::Number, false},
+        {"attention_factor", Key::Number, false}}},
       {"proportional", {{"share"}}},
   };
   return all;
@@ -202,6 +207,13 @@ LogicalResult RopeScalingAttr::verify(llvm::function_ref<InFlightDiagnostic()> e
       if (!(std::isfinite(inF32(each)) && each > 0))
         return error() << "`" << key.name << "` must be above 0, found " << formatInF32(each);
   }
+  const auto has = [&](StringRef name) { return bool(keys.get(name)); };
+  if (kind == "longrope" && !(has("factors") ? !has("short") && !has("long") && !has("original")
+                                             : has("short") && has("long") && has("original")))
+    return error() << "expected either `factors`, or `short`, `long` and `original`";
+  if (kind == "longrope" && number("original", 1) != std::floor(number("original", 1)))
+    return error() << "`original` must be a whole number of tokens, found "
+                   << formatNumber(number("original", 1));
   if (kind == "llama3" && number("low", 0) >= number("high", 0))
     return error() << "`low` must be below `high`, found " << formatNumber(number("low", 0)) << " and "
                    << formatNumber(number("high", 0));
@@ -252,6 +264,18 @@ static void scaleYarn(RopeTable &table, double theta, int64_t rotary, RopeScalin
   table.factor = numberOf(scaling, "attention_factor", factor <= 1 ? 1 : 0.1 * std::log(factor) + 1);
 }
 
+RopeScalingAttr nn::forLength(RopeScalingAttr scaling, int64_t length) {
+  const DictionaryAttr keys = scaling.getKeys();
+  if (!keys.get("short"))
+    return scaling;
+  NamedAttrList chosen;
+  chosen.append("factors", keys.get(double(length) > numberOf(scaling, "original") ? "long" : "short"));
+  if (Attribute factor = keys.get("attention_factor"))
+    chosen.append("attention_factor", factor);
+  return RopeScalingAttr::get(scaling.getContext(), scaling.getKind(),
+                              chosen.getDictionary(scaling.getContext()));
+}
+
 RopeTable nn::ropeTable(double theta, int64_t rotary, RopeScalingAttr scaling) {
   RopeTable table;
   for (int64_t pair = 0; pair < rotary / 2; ++pair)
@@ -265,7 +289,7 @@ RopeTable nn::ropeTable(double theta, int64_t rotary, RopeScalingAttr scaling) {
   if (kind == "yarn")
     scaleYarn(table, theta, rotary, scaling);
   if (kind == "longrope") {
-    const SmallVector<double> factors = numbersOf(scaling.getKeys(), "factors");
+    const SmallVector<double> factors = numbersOf(forLength(scaling, 0).getKeys(), "factors");
     for (auto [pair, frequency] : llvm::enumerate(table.frequencies))
       frequency /= pair < factors.size() ? factors[pair] : 1;
     table.factor = numberOf(scaling, "attention_factor", 1);

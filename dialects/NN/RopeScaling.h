@@ -15,7 +15,11 @@ struct RopeTable {
   double factor = 1;                     ///< of cosines and sines
 };
 
-/// Returns the table of `rotary` rotated numbers per head. `scaling` may be null.
+/// Returns the scaling for sequences of `length` positions: of two lists of factors, the one for this length.
+RopeScalingAttr forLength(RopeScalingAttr scaling, int64_t length);
+
+/// Returns the table of `rotary` rotated numbers per head. `scaling` may be null. Of two lists of
+/// factors, the table has those for short sequences.
 RopeTable ropeTable(double theta, int64_t rotary, RopeScalingAttr scaling);
 
 } // namespace trainc::nn

@@ -45,8 +45,7 @@ private:
 
 /// Choices of the user that change the text.
 struct Reading {
-  bool keepsDropout = true;    ///< whether the text has the config's dropout
-  bool isForLongTexts = false; ///< whether the model is for samples longer than those of pretraining
+  bool keepsDropout = true; ///< whether the text has the config's dropout
 };
 
 /// Reads the keys of a config. In place of an invalid value, a method returns one of the right type. The

@@ -171,13 +171,6 @@ static Status withoutTokenTypes(const Config &config) {
       config.file());
 }
 
-static Status withoutLongTexts(const Config &config) {
-  return invalidInput(
-      "{}: --long-texts: expected rotary positions with factors for long texts (longrope); the "
-      "text of another model is the same for all lengths",
-      config.file());
-}
-
 /// The classifier on a decoder's last token.
 static Head readScore(Config &config) {
   Head head;
@@ -215,9 +208,6 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
     decoder.classifier = readScore(config);
   TRAINC_RETURN_IF_ERROR(config.finish());
   TRAINC_RETURN_IF_ERROR(checkSize(config, decoder));
-  const auto isForLongTexts = [](const LayerKind &kind) { return kind.rope && kind.rope->minLength; };
-  if (options.reading.isForLongTexts && std::ranges::none_of(decoder.kinds, isForLongTexts))
-    return withoutLongTexts(config);
   return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
                        decoder.parameters(), config.uses()};
 }
@@ -229,8 +219,6 @@ static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, con
   encoder.architecture = wanted.name;
   TRAINC_RETURN_IF_ERROR(config.finish());
   TRAINC_RETURN_IF_ERROR(checkSize(config, encoder));
-  if (options.reading.isForLongTexts)
-    return withoutLongTexts(config);
   if (options.hasTokenTypes && (!encoder.types || encoder.types->count < 2))
     return withoutTokenTypes(config);
   if (options.hasTokenTypes)

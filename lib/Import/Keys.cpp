@@ -64,8 +64,8 @@ void readLabels(Config &config, Task task, Head &head) {
                             key, printable(problem), head.outputs));
 }
 
-/// Adds the scaling `longrope` of Phi-3. It has two lists of factors: one for texts that are at most as long
-/// as those of pretraining, and one for longer texts. A text uses one list for all its positions.
+/// Adds the scaling `longrope` of Phi-3. It has two lists of factors: one for sequences that are at most as
+/// long as those of pretraining, and one for longer ones. `trainc compile` chooses by the length.
 static void addLongRope(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
   // In classes with the outer key, the outer key overrides the inner one, as in transformers.
@@ -80,17 +80,15 @@ static void addLongRope(Config &config, const std::string &scope, int64_t maxPos
                            : factor <= 1 || original <= 1
                                ? 1
                                : std::sqrt(1 + std::log(factor) / std::log(original));
-  const std::vector<double> shorter = config.numbers(key("short_factor"));
-  const std::vector<double> longer = config.numbers(key("long_factor"));
-  const bool isLong = config.reading().isForLongTexts;
-  std::string factors;
-  for (const double each : isLong ? longer : shorter)
-    factors += (factors.empty() ? "" : ", ") + numberText(each);
-  rope.scaling = fmt::format("longrope(factors [{}], attention_factor {})", factors, numberText(attention));
-  if (isLong)
-    rope.minLength = int64_t(original) + 1;
-  else
-    rope.maxLength = int64_t(original);
+  const auto list = [&](const char *name) {
+    std::string factors;
+    for (const double each : config.numbers(key(name)))
+      factors += (factors.empty() ? "" : ", ") + numberText(each);
+    return factors;
+  };
+  rope.scaling =
+      fmt::format("longrope(short [{}], long [{}], original {}, attention_factor {})", list("short_factor"),
+                  list("long_factor"), int64_t(original), numberText(attention));
 }
 
 /// Returns the factor by which YaRN multiplies cosines and sines according to `key`; 0 if the key is missing,

@@ -393,16 +393,11 @@ void LayerText::heading(const std::string &architecture, int64_t parameters, con
                  ? ""
                  : fmt::format(" that share {} heads of keys and values", attention.keyHeads),
              more);
-  const auto scaled = std::ranges::find_if(layers_.kinds, [](const LayerKind &kind) {
-    return kind.rope && (kind.rope->maxLength || kind.rope->minLength);
-  });
-  if (scaled != layers_.kinds.end() && scaled->rope->maxLength)
-    text_.line("// In longer texts than {} tokens, transformers computes other queries or keys.",
+  const auto scaled = std::ranges::find_if(
+      layers_.kinds, [](const LayerKind &kind) { return kind.rope && kind.rope->maxLength; });
+  if (scaled != layers_.kinds.end())
+    text_.line("// In longer texts than {} tokens, transformers computes other queries.",
                *scaled->rope->maxLength);
-  else if (scaled != layers_.kinds.end())
-    text_.line("// It is for texts of {} tokens or more: in shorter ones, transformers computes other "
-               "queries and keys.",
-               *scaled->rope->minLength);
   text_.line("// Parameters have the names and layouts of its weights: trainrun --init=FOLDER reads them.");
 }
 

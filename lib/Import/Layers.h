@@ -28,8 +28,7 @@ struct Rope {
   int64_t rotary = 0;      ///< numbers of each head that are rotated; 0: all
   double linearFactor = 1; ///< divides positions
   std::string scaling;     ///< another scaling as in the text, for example "yarn(factor 4, ...)"; empty: none
-  std::optional<int64_t> maxLength = std::nullopt; ///< longest text to which the scaling applies
-  std::optional<int64_t> minLength = std::nullopt; ///< shortest text to which it applies
+  std::optional<int64_t> maxLength = std::nullopt; ///< longest text that is computed as in transformers
 };
 
 /// Scopes and forms of the layers around attention.

@@ -2,6 +2,7 @@
 #include "lib/Instantiate/Instantiate.h"
 
 #include "base/plain_text.h"
+#include "dialects/NN/RopeScaling.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/ModelChecks.h"
@@ -10,7 +11,10 @@
 #include "lib/Instantiate/Passes.h"
 #include "lib/Instantiate/PrecisionChecks.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/OwningOpRef.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace trainc;
@@ -98,6 +102,19 @@ static LogicalResult moveExports(Binding &binding) {
   return success();
 }
 
+/// Decides scalings of rotary positions that depend on the length of sequences, once for all entries: decode
+/// must rotate keys as prefill does, which stores them. The length is open, or else that of the columns.
+static void chooseScalings(ModuleOp text, const Binding &binding) {
+  int64_t length = binding.seqLen;
+  if (length == 0)
+    for (Type type : nn::ModelOp(binding.model).getArgumentTypes().getAsValueRange<TypeAttr>())
+      if (auto column = cast<RankedTensorType>(type); column.getRank() > 1)
+        length = std::max(length, column.getDimSize(1));
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](nn::RopeScalingAttr scaling) { return nn::forLength(scaling, length); });
+  replacer.recursivelyReplaceElementsIn(text);
+}
+
 LogicalResult trainc::instantiate(ModuleOp module) {
   if (failed(checkModelText(module)))
     return failure();
@@ -106,6 +123,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
     return failure();
   binding->program.setModelChecksum(modelChecksum(binding->model));
   OwningOpRef<ModuleOp> text = isolateModels(module);
+  chooseScalings(*text, *binding);
   Instantiation shared{*binding, StateTable(module), {}};
   declareScalars(shared.states);
   train::EntryOp init = shared.states.createEntry(EntryKind::init);

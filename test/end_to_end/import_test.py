@@ -86,10 +86,10 @@ def column(rows):
     return Tensor("F32" if isinstance(rows[0], float) else "I32", shape, rows)
 
 
-def write_data(path, numbers=None):
-    """The data of a model; without its numbers, those of decoders."""
+def write_data(path, numbers=None, length=import_weights.LENGTH):
+    """The data of a model; without its numbers, those of decoders, with `length` tokens in each sample."""
     if numbers is None or is_decoder(numbers):
-        rows = import_weights.tokens()
+        rows = [row[:length + 1] for row in import_weights.tokens()]
         columns = {"tokens": [row[:-1] for row in rows], "labels": [row[1:] for row in rows]}
     else:
         columns = import_weights.encoder_columns(numbers["config"], "--token-types" in numbers.get("options", []))
@@ -143,10 +143,15 @@ class ImportTest(ImportTestCase):
     def check_family(self, name):
         numbers = numbers_of(name)
         write_data("data.safetensors", numbers)
-        plan = self.compile(self.imported(numbers))
+        text = self.imported(numbers)
+        plan = self.compile(text)
         self.check_training(plan, numbers)
         if is_decoder(numbers):
             self.check_generation(plan, numbers)
+        for length, loss in numbers.get("losses_of_lengths", {}).items():
+            write_data("data.safetensors", length=int(length))
+            losses = self.run_steps(self.compile(text, f"--seq-len={length}"), "--steps", "1")
+            self.assert_close(losses, [loss], LOSS_BOUND, f"loss of {length} tokens")
 
     def check_generation(self, plan, numbers):
         prompt = "".join(chr(FIRST_CHARACTER + token) for token in import_weights.PROMPT)

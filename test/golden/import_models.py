@@ -22,8 +22,11 @@ def labels(count):
     return {"id2label": {str(label): f"LABEL_{label}" for label in range(count)}, "label2id": {f"LABEL_{label}": label for label in range(count)}}
 
 
-# Options of `trainc import`: token types from a column, and longrope's factors for long texts.
-OPTIONS = {"bert_pairs": ["--token-types"], "phi3_long_texts": ["--long-texts"]}
+# Options of `trainc import`: token types from a column.
+OPTIONS = {"bert_pairs": ["--token-types"]}
+
+# Shorter lengths of samples, for which the first loss is computed as well: the last with longrope's factors for short texts, and the next one.
+LENGTHS = {"phi3_long_texts": [8, 9]}
 
 MODELS = {
     "gpt2": model("gpt2", "GPT2LMHeadModel", vocab_size=256, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=48, embd_pdrop=0.0,

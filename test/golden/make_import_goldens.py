@@ -18,7 +18,7 @@ import torch
 import transformers
 
 import import_weights
-from import_models import ATTENTION, MODELS, OPTIONS
+from import_models import ATTENTION, LENGTHS, MODELS, OPTIONS
 
 HERE = Path(__file__).parent / "import"
 
@@ -91,7 +91,7 @@ def greedy(model, prompt, count):
     return tokens[len(prompt):], margin
 
 
-def numbers_of(config, attention, options):
+def numbers_of(config, attention, options, lengths):
     model = load(config, attention)
     loss_of = losses_of_rows(config, "--token-types" in options)
     groups = [{"params": [p for _, p in parameters_of(model) if (p.dim() > 1) == decays], "weight_decay": 0.1 if decays else 0.0} for decays in (True, False)]
@@ -101,6 +101,10 @@ def numbers_of(config, attention, options):
         result["tokens"], result["margin"] = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
     if options:
         result["options"] = options
+    if lengths:
+        rows = torch.tensor(import_weights.tokens())[:import_weights.ROWS]
+        with torch.no_grad():
+            result["losses_of_lengths"] = {str(length): float(decoder_loss(model, rows[:, :length + 1])) for length in lengths}
     per_step = import_weights.ROWS
     for step in range(import_weights.STEPS):
         part = slice(step * per_step, (step + 1) * per_step)
@@ -122,7 +126,7 @@ def main():
     names = sys.argv[1:] or list(MODELS)
     for name in names:
         with float64_alone():
-            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"), OPTIONS.get(name, []))
+            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"), OPTIONS.get(name, []), LENGTHS.get(name, []))
         (HERE / f"{name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
         margin = f", greedy margin {numbers['margin']:.4f}" if "margin" in numbers else ""
         print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}{margin}")

@@ -148,9 +148,6 @@ void addImport(CLI::App &app, ImportCommand &command) {
                       "Take the types of tokens from a column token_types, as for pairs of texts; else all "
                       "are 0");
   importing->add_flag("--no-dropout", command.noDropout, "Leave out all dropout that the config has");
-  importing->add_flag(
-      "--long-texts", command.longTexts,
-      "Take longrope's factors for texts that are longer than original_max_position_embeddings");
   importing->add_flag("--dry-run", command.dryRun, "Write nothing; print how each key of the config is used");
   addQuiet(*importing, command.quiet);
 }

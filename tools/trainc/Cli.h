@@ -50,7 +50,6 @@ struct ImportCommand {
   bool tokenTypes = false;       ///< whether the data has a column with the types of tokens
   bool dryRun = false;           ///< whether only the table of keys is printed
   bool noDropout = false;        ///< whether the model text has no dropout, whatever the config says
-  bool longTexts = false;        ///< whether texts are longer than those of pretraining (longrope)
   bool quiet = false;
 };
 

@@ -58,7 +58,7 @@ std::string describeModel(const importer::ImportedModel &model, const std::files
 
 Result<importer::ImportOptions> optionsOf(const ImportCommand &command) {
   importer::ImportOptions options;
-  options.reading = {.keepsDropout = !command.noDropout, .isForLongTexts = command.longTexts};
+  options.reading = {.keepsDropout = !command.noDropout};
   options.labels = command.labels;
   options.hasTokenTypes = command.tokenTypes;
   if (command.task.empty())

@@ -217,6 +217,38 @@ func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
 // -----
 
 func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: scaling longrope: `long` must have a number for each of the 2 rotated pairs of a head, found 1}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling longrope(short [1, 2], long [1], original 8) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling longrope: expected either `factors`, or `short`, `long` and `original`}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling longrope(short [1, 2], long [1, 2]) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling longrope: expected either `factors`, or `short`, `long` and `original`}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling longrope(factors [1, 2], original 8) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling longrope: `original` must be a whole number of tokens, found 8.5}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling longrope(short [1, 2], long [1, 2], original 8.5) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
   // expected-error @+1 {{scaling proportional: `share` must be at most 1, found 1.5}}
   %0 = nn.rope %x positions %p heads 2 theta 10 scaling proportional(share 1.5) : tensor<2x3x8xf32>, tensor<3xi32>
   return

@@ -20,6 +20,8 @@ nn.block @b(%x: tensor<?x?x8xf32>, %positions: tensor<?xi32>) {
   %yarn = nn.rope %llama positions %positions heads 1 theta 1e4 scaling yarn(untruncated, factor 4, original 4096, attention_factor 1.2) inverse
   // CHECK: nn.rope %{{.*}} scaling longrope(factors [1, 2.5], attention_factor 1.19)
   %long = nn.rope %yarn positions %positions heads 1 theta 1e4 scaling longrope(factors [1, 2.5], attention_factor 1.19)
+  // CHECK: nn.rope %{{.*}} scaling longrope(short [1, 1], long [1, 2.5], original 4096)
+  %either = nn.rope %yarn positions %positions heads 1 theta 1e4 scaling longrope(original 4096, long [1, 2.5], short [1, 1])
   // CHECK: nn.attention %{{.*}} heads 1 causal window 4096 softcap 50 scale 0.5{{$}}
   %seen, %lse = nn.attention %long, %long, %long heads 1 softcap 50 window 4096 scale 0.5 causal
   // CHECK: %[[SINKS:.*]] = nn.parameter "sinks" tensor<1xf32>
