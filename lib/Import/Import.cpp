@@ -178,6 +178,16 @@ static Status withoutLongTexts(const Config &config) {
       config.file());
 }
 
+/// Lets columns tell the texts of a row apart. Fails if a row of the model holds one text.
+static Status usePackedRows(const Config &config, Decoder &decoder) {
+  if (decoder.classifier)
+    return invalidInput("{}: --packed: a classifier reads one text in each row; leave --packed out",
+                        config.file());
+  decoder.attention.hasSegments = true;
+  decoder.positionsAreColumn = decoder.usesRope() || decoder.positions;
+  return {};
+}
+
 /// The classifier on a decoder's last token.
 static Head readScore(Config &config) {
   Head head;
@@ -218,12 +228,17 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
   const auto isForLongTexts = [](const LayerKind &kind) { return kind.rope && kind.rope->minLength; };
   if (options.reading.isForLongTexts && std::ranges::none_of(decoder.kinds, isForLongTexts))
     return withoutLongTexts(config);
+  if (options.isPacked)
+    TRAINC_RETURN_IF_ERROR(usePackedRows(config, decoder));
   return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
                        decoder.parameters(), config.uses()};
 }
 
 static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, const Family &family,
                                            const Class &wanted, const ImportOptions &options) {
+  if (options.isPacked)
+    return invalidInput("{}: --packed: a row of an encoder holds one text or image; leave --packed out",
+                        config.file());
   Encoder encoder = read(config, wanted.task);
   encoder.family = family.type;
   encoder.architecture = wanted.name;
