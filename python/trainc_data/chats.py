@@ -13,7 +13,7 @@ from trainc_data.errors import Place, RowError, shown
 from trainc_data.forms import Chat, form_named
 from trainc_data.mask import Mask, spans_of, token_mask
 from trainc_data.readers import Row, parse_row
-from trainc_data.template import SECONDS_PER_CHAT, Span, TimeLimit, prepared, time_limit
+from trainc_data.template import SECONDS_PER_CHAT, ChatTemplate, Span, TimeLimit, prepared, time_limit
 from trainc_data.tokenizer import TokenizerFolder
 
 Ids = np.ndarray[Any, np.dtype[np.int32]]
@@ -63,33 +63,38 @@ class ChatEncoder:
         self.settings = settings
         self.folder = TokenizerFolder(settings.folder, settings.template_file)
         self.special = self.folder.special_texts()
-        self._templates = self._compiled = None
+        self._compiled: dict[str, ChatTemplate] = {}
+
+    def compile(self) -> None:
+        """Compiles the templates. Fails if the folder has none."""
+        if not self._compiled:
+            self._compiled = self.folder.compiled_templates()
 
     def rendered(self, chat: Chat) -> tuple[str, list[Span] | None]:
         """The chat's text, and the spans that are trained on. The caller limits the time."""
         if chat.text is not None:
             return chat.text, None
-        if self._compiled is None:
-            self._templates, self._compiled = self.folder.compiled_templates()
-        template = self._compiled[self._templates.choose(chat.tools is not None)]
+        self.compile()
+        name = "tool_use" if chat.tools is not None and "tool_use" in self._compiled else "default"
+        template = self._compiled[name]
         return spans_of(template, chat, prepared(chat.messages), self.settings.train_on, self.special)
 
-    def _render_row(self, row: Row, columns: tuple[str, ...]) -> tuple[str, list[Span] | None]:
-        chat = form_named(columns).read(renamed(parse_row(row), self.settings.renamed))
+    def _render_row(self, row: Row) -> tuple[str, list[Span] | None]:
+        chat = form_named(row.columns).read(renamed(parse_row(row), self.settings.renamed))
         try:
             with time_limit(SECONDS_PER_CHAT):
                 return self.rendered(chat)
         except TimeLimit:
             raise RowError(f"the chat template takes more than {SECONDS_PER_CHAT:g} s for this chat") from None
 
-    def encode(self, rows: list[Row], columns: tuple[str, ...]) -> Encoded:
-        """The sequences of `rows`, whose form has `columns`."""
+    def encode(self, rows: list[Row]) -> Encoded:
+        """The sequences of `rows`."""
         texts: list[str] = []
         spans: list[list[Span] | None] = []
         result = Encoded(np.empty(0, np.int32), np.empty(0, np.bool_), [])
         for row in rows:
             try:
-                text, span = self._render_row(row, columns)
+                text, span = self._render_row(row)
                 text.encode()  # half a pair of surrogates, which JSON can hold, is no text
             except RowError as error:
                 result.bad.append((row.place, str(error)))

@@ -90,7 +90,15 @@ def token_mask(encoding: Encoding, spans: list[Span] | None) -> Mask:
     if spans is None:
         return np.ones(count, dtype=np.bool_)
     mask = np.zeros(count, dtype=np.bool_)
-    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(count, 2)
     for begin, end in spans:
-        mask |= (offsets[:, 0] < end) & (offsets[:, 1] > begin)
+        if begin >= end:
+            continue
+        first, last = encoding.char_to_token(begin), encoding.char_to_token(end - 1)
+        if first is None or last is None:  # a character that is in no token
+            offsets = np.array(encoding.offsets, dtype=np.int64).reshape(count, 2)
+            mask |= (offsets[:, 0] < end) & (offsets[:, 1] > begin)
+            continue
+        while last + 1 < count and (next_ := encoding.token_to_chars(last + 1)) and next_[0] < end:
+            last += 1  # the bytes of a character may be several tokens
+        mask[first : last + 1] = True
     return mask

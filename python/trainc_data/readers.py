@@ -21,13 +21,14 @@ _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Row:
     """One row. JSONL keeps its line as bytes, which a worker parses."""
 
     place: Place
     value: Any  # bytes of a JSONL line, or a JSON value
     error: str = ""  # what is wrong with the row, if its reader knows
+    columns: tuple[str, ...] = ()  # those of the form of the file's rows
 
 
 @dataclass

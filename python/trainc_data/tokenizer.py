@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +33,6 @@ def _token_text(value: Any) -> str | None:
     if isinstance(value, dict):
         value = value.get("content")
     return value if isinstance(value, str) else None
-
-
-@dataclass(frozen=True)
-class Templates:
-    """The text and the file of each template, by name."""
-
-    by_name: dict[str, tuple[str, str]]
-
-    def choose(self, has_tools: bool) -> str:
-        return "tool_use" if has_tools and "tool_use" in self.by_name else "default"
 
 
 class TokenizerFolder:
@@ -110,10 +99,10 @@ class TokenizerFolder:
         """Texts of the special tokens in the vocabulary."""
         return [token.content for token in self.tokenizer.get_added_tokens_decoder().values() if token.special]
 
-    def templates(self) -> Templates:
-        """The chat templates. Files come before those in tokenizer_config.json."""
+    def templates(self) -> dict[str, tuple[str, str]]:
+        """The text and the file of each chat template, by name. Files come before those in tokenizer_config.json."""
         if self._template_file is not None:
-            return Templates({"default": (self._read(self._template_file), str(self._template_file))})
+            return {"default": (self._read(self._template_file), str(self._template_file))}
         found: dict[str, tuple[str, str]] = {}
         if (path := self.folder / "chat_template.jinja").exists():
             found["default"] = (self._read(path), str(path))
@@ -139,10 +128,10 @@ class TokenizerFolder:
             named[each["name"]] = (each["template"], f"{path}: chat_template {each['name']}")
         return named
 
-    def _with_default(self, found: dict[str, tuple[str, str]]) -> Templates:
+    def _with_default(self, found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
         if "default" not in found:
             raise InputError(f"{self.folder}: expected a chat template named 'default', found {', '.join(sorted(found))}; give --chat-template=FILE.jinja")
-        return Templates(found)
+        return found
 
     @staticmethod
     def _read(path: Path) -> str:
@@ -151,6 +140,6 @@ class TokenizerFolder:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {error}") from None
 
-    def compiled_templates(self) -> tuple[Templates, dict[str, ChatTemplate]]:
-        templates = self.templates()
-        return templates, {name: ChatTemplate(text, file, self.special_tokens) for name, (text, file) in templates.by_name.items()}
+    def compiled_templates(self) -> dict[str, ChatTemplate]:
+        """The chat templates by name; one is named "default"."""
+        return {name: ChatTemplate(text, file, self.special_tokens) for name, (text, file) in self.templates().items()}

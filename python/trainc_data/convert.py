@@ -1,0 +1,156 @@
+"""From inputs to a data file: reads, encodes, packs and writes rows, and counts them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from trainc_data import __version__
+from trainc_data.chats import ChatEncoder, ChatSettings, Encoded
+from trainc_data.errors import InputError, Place
+from trainc_data.forms import form_of
+from trainc_data.inputs import RowReader, chunks_of, open_inputs
+from trainc_data.pack import Packer, Padder, Sequence
+from trainc_data.readers import Row
+from trainc_data.samples import sample_text
+from trainc_data.summary import Summary
+from trainc_data.workers import ROWS_OF_CHUNK, encode_all
+from trainc_data.write import SafetensorsWriter
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Settings that all tasks have."""
+
+    names: list[str]
+    output: Path
+    split: str | None
+    columns: dict[str, str]  # new name of a column -> old name
+    seed: int
+    skip_bad: bool
+    workers: int
+    show: int
+    json: bool
+    quiet: bool
+
+
+class Report:
+    """Messages to the user: what was found, a progress bar, and the summary."""
+
+    def __init__(self, conversion: Conversion, reader: RowReader, noun: str) -> None:
+        self._conversion, self._reader = conversion, reader
+        self.summary = Summary(noun)
+        self._said = 0
+        self._begin = time.monotonic()
+        self._bar = tqdm(total=reader.size(), unit="B", unit_scale=True, leave=False, file=sys.stderr,
+                         disable=conversion.quiet or not sys.stderr.isatty())  # fmt: skip
+
+    def say(self, text: str) -> None:
+        if not self._conversion.quiet:
+            self._bar.write(text, file=sys.stderr)
+
+    def progress(self) -> None:
+        """Shows how much was read, and what was found in new files."""
+        for text in self._reader.said[self._said :]:
+            self.say(text)
+        self._said = len(self._reader.said)
+        self._bar.update(self._reader.bytes_read() - self._bar.n)
+
+    def take_bad(self, bad: list[tuple[Place, str]]) -> None:
+        """Counts bad rows. Fails at the first unless they are skipped."""
+        for place, text in bad:
+            if not self._conversion.skip_bad:
+                raise InputError(f"{place}: {text}; --skip-bad leaves out and counts such rows")
+            self.summary.dropped["bad rows"] += 1
+            if self.summary.dropped["bad rows"] <= 5:
+                self.say(f"warning: {place}: {text}")
+
+    def finish(self) -> None:
+        self.progress()
+        self._bar.close()
+        self.summary.seconds = time.monotonic() - self._begin
+        for each in self._reader.inputs:
+            for note in each.notes:
+                self.say(f"{each.name}: {note}")
+            if each.weight is not None:
+                self.say(f"{each.name}: {each.rows_read:,} rows read{', all' if each.is_used_up else ''}")
+        output = str(self._conversion.output)
+        for line in self.summary.lines(output):
+            self.say(line)
+        if self._conversion.json:
+            print(json.dumps(self.summary.json(output), ensure_ascii=False))
+
+
+def _check_output(conversion: Conversion, reader: RowReader) -> None:
+    output = conversion.output.resolve()
+    for each in reader.inputs:
+        if any(source.path.resolve() == output for source in each.sources):
+            raise InputError(f"-o {conversion.output}: is one of the inputs")
+
+
+def _counted(rows: RowReader, summary: Summary) -> Iterator[Row]:
+    for row in rows:
+        summary.rows_read += 1
+        yield row
+
+
+def _fitting(encoded: Encoded, summary: Summary, max_length: int, truncate: bool) -> Iterator[Sequence]:
+    """The sequences that have a length of at most `max_length`, or are cut to it."""
+    for ids, mask in encoded.sequences():
+        if len(ids) > max_length:
+            if not truncate:
+                summary.dropped[f"longer than {max_length:,} tokens"] += 1
+                continue
+            ids, mask = ids[:max_length], mask[:max_length]
+            if not mask[1:].any():
+                summary.dropped["no token to train on after truncation"] += 1
+                continue
+            summary.truncated += 1
+        summary.kept += 1
+        summary.tokens += len(ids)
+        summary.trained_tokens += int(mask[1:].sum())
+        summary.longest = max(summary.longest, len(ids))
+        yield ids, mask
+
+
+def convert_chats(conversion: Conversion, tokenizer: Path, template_file: Path | None, train_on: str, length: int, is_packed: bool,
+                  max_length: int, truncate: bool) -> Summary:  # fmt: skip
+    """Writes chats as rows of `length` tokens."""
+    settings = ChatSettings(tokenizer, template_file, train_on, conversion.columns)
+    encoder = ChatEncoder(settings)
+    reader = RowReader(open_inputs(conversion.names, conversion.split), form_of, conversion.columns, conversion.seed)
+    _check_output(conversion, reader)
+    report = Report(conversion, reader, "chats")
+    summary = report.summary
+    summary.row_length = length
+    padding = encoder.folder.padding()
+    packer: Packer | Padder = Packer(length, padding) if is_packed else Padder(length, padding)
+    metadata = {"format": f"trainc-data {__version__} chat", "tokenizer_sha256": encoder.folder.checksum}
+    chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
+    shown = 0
+    with SafetensorsWriter(conversion.output, metadata) as writer:
+        for encoded in encode_all(encoder, ChatEncoder, settings, chunks, conversion.workers):
+            report.progress()
+            report.take_bad(encoded.bad)
+            summary.dropped.update(encoded.dropped)
+            for sequence in _fitting(encoded, summary, max_length, truncate):
+                if shown < conversion.show:
+                    shown += 1
+                    report.say(f"--- sample {shown}: {len(sequence[0])} tokens\n{sample_text(encoder.folder.tokenizer, sequence, sys.stderr.isatty())}")
+                for rows in packer.add(sequence):
+                    writer.append(rows)
+        for rows in packer.finish():
+            writer.append(rows)
+        if not writer.rows:
+            reasons = ", ".join(f"{count:,}: {reason}" for reason, count in summary.dropped.items())
+            raise InputError(f"-o {conversion.output}: no row is left to write ({reasons or 'no rows'})")
+        summary.rows_written = writer.rows
+        writer.publish()
+    report.finish()
+    return summary
