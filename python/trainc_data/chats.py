@@ -81,6 +81,8 @@ class ChatEncoder:
 
     def _render_row(self, row: Row) -> tuple[str, list[Span] | None]:
         chat = form_named(row.columns).read(renamed(parse_row(row), self.settings.renamed))
+        if chat.text is None:
+            self.compile()  # which has a time limit of its own
         try:
             with time_limit(SECONDS_PER_CHAT):
                 return self.rendered(chat)

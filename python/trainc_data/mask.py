@@ -29,10 +29,10 @@ def spans_of(
     turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     if train_on == "last":
         turns = turns[-1:]
-    return text, [_without_space(text, _turn(template, chat, messages, text, turn), special) for turn in turns]
+    return text, [_without_space(text, _turn(template, chat, messages, text, turn, special), special) for turn in turns]
 
 
-def _turn(template: ChatTemplate, chat: Chat, messages: list[Message], text: str, turn: int) -> Span:
+def _turn(template: ChatTemplate, chat: Chat, messages: list[Message], text: str, turn: int, special: list[str]) -> Span:
     """The span of one turn.
 
     It begins where a rendering of the messages before it, with the prompt for an answer, ends. It ends where a rendering up to the turn
@@ -52,12 +52,9 @@ def _turn(template: ChatTemplate, chat: Chat, messages: list[Message], text: str
     upto = template.render(chat, messages[: turn + 1])[0]
     if text.startswith(upto) and len(upto) >= begin:
         return begin, len(upto)
-    before = template.render(chat, messages[:turn])[0]
-    without = _rendered_without(template, chat, messages, turn)
-    if without is not None and without.startswith(before) and text.startswith(before):
-        end = len(text) - (len(without) - len(before))
-        if end >= begin and text.endswith(without[len(before) :]):
-            return begin, end
+    end = _end_by_leaving_out(template, chat, messages, text, turn, special)
+    if end is not None and end >= begin:
+        return begin, end
     raise _no_prefix(template, turn)
 
 
@@ -69,12 +66,29 @@ def _no_prefix(template: ChatTemplate, turn: int) -> RowError:
     )
 
 
-def _rendered_without(template: ChatTemplate, chat: Chat, messages: list[Message], turn: int) -> str | None:
-    """The chat without one turn; None if the template rejects it."""
+def _end_by_leaving_out(
+    template: ChatTemplate, chat: Chat, messages: list[Message], text: str, turn: int, special: list[str]
+) -> int | None:
+    """The end of a turn: what follows the messages before it in a rendering without it is the end of `text`. None if that does not hold."""
+    before = template.render(chat, messages[:turn])[0]
     try:
-        return template.render(chat, messages[:turn] + messages[turn + 1 :])[0]
+        without = template.render(chat, messages[:turn] + messages[turn + 1 :])[0]
     except RowError:
         return None
+    at = _token_begin(without, len(commonprefix([before, without])), special)
+    # A template may end each text with a special token.
+    if before[at:].strip() not in ("", *special) or before[:at] != text[:at] or not text.endswith(without[at:]):
+        return None
+    return len(text) - (len(without) - at)
+
+
+def _token_begin(text: str, at: int, special: list[str]) -> int:
+    """The begin of the special token that `at` is in, or `at`."""
+    for token in special:
+        begin = text.rfind(token, max(at - len(token) + 1, 0), at + len(token) - 1)
+        if begin != -1 and begin < at < begin + len(token):
+            return begin
+    return at
 
 
 def _without_space(text: str, span: Span, special: list[str]) -> Span:
