@@ -89,24 +89,18 @@ class RowReader:
     def _of_source(self, source: Source) -> Iterator[Row]:
         rows = rows_of(source)
         first: list[Row] = []
-        form = None
+        form, first_error = None, ""
         for row in rows:
             first.append(row)
             try:
                 form = self._find_form(renamed(parse_row(row), self._names), row.place)
             except RowError as error:
-                if len(first) == _ROWS_FOR_FORM:
-                    raise InputError(f"{row.place}: {error}") from None
-                continue
+                first_error = first_error or f"{row.place}: {error}"
+                if len(first) < _ROWS_FOR_FORM:
+                    continue
             break
-        if form is None and first:
-            try:
-                parse_row(first[0])
-                raise RowError("expected rows of one form")
-            except RowError as error:
-                raise InputError(f"{first[0].place}: {error}") from None
         if form is None:
-            raise InputError(f"{source.path}: expected rows, found none")
+            raise InputError(first_error or f"{source.path}: expected rows, found none")
         self.said.append(f"{source.path}: {source.describe()}, rows of {form.name}")
         for stream in (iter(first), rows):
             for row in stream:

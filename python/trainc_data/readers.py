@@ -86,9 +86,10 @@ def _kind_of_content(path: Path, begin: bytes) -> str:
         first = stripped.split("\n", 1)[0]
         try:
             json.loads(first)
-        except ValueError:
+        except (ValueError, RecursionError):
             # A first line that opens an object and does not close it is pretty-printed JSON.
-            return "JSON" if first.rstrip() == "{" or not first.rstrip().endswith("}") and len(first) < _BLOCK // 2 else "JSONL"
+            is_whole = "\n" in stripped or len(begin) < _BLOCK
+            return "JSON" if is_whole and not first.rstrip().endswith("}") else "JSONL"
         return "JSONL"
     header = stripped.split("\n", 1)[0]
     if _delimiter_of(header):

@@ -63,9 +63,11 @@ class DataTest(unittest.TestCase):
     def fails(self, *expected, **kwargs):
         """The error of `trainc-data chat` with the arguments of `kwargs`."""
         arguments = kwargs.pop("arguments")
+        output = kwargs.get("output", "out.safetensors")
+        before = Path(output).read_bytes() if Path(output).exists() else None
         _, err = self.chat(*arguments, code=2, **kwargs)
         for text in expected:
             self.assertIn(text, err)
-        self.assertFalse(Path("out.safetensors").exists())
-        self.assertEqual([each for each in os.listdir() if each.startswith("out.safetensors")], [])
+        self.assertEqual(Path(output).read_bytes() if Path(output).exists() else None, before)
+        self.assertEqual([each for each in os.listdir() if each.startswith(f"{output}.")], [])
         return err
