@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from trainc_data.errors import Place, RowError, shown
 from trainc_data.forms import Chat, form_named
 from trainc_data.mask import Mask, spans_of, token_mask
 from trainc_data.readers import Row, parse_row
+from trainc_data.settings import ChatSettings
 from trainc_data.template import SECONDS_PER_CHAT, ChatTemplate, Span, TimeLimit, prepared, time_limit
 from trainc_data.tokenizer import TokenizerFolder
 
@@ -32,16 +32,6 @@ class Encoded:
     def sequences(self) -> list[tuple[Ids, Mask]]:
         ends = np.cumsum(self.lengths)
         return [(self.ids[end - length : end], self.mask[end - length : end]) for end, length in zip(ends, self.lengths, strict=True)]
-
-
-@dataclass(frozen=True)
-class ChatSettings:
-    """Settings that workers need."""
-
-    folder: Path
-    template_file: Path | None
-    train_on: str
-    renamed: dict[str, str]  # new name of a column -> old name
 
 
 def renamed(row: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

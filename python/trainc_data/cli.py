@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainc_data import __version__
-from trainc_data.convert import Conversion, convert_chats
 from trainc_data.errors import InputError
-from trainc_data.mask import TRAIN_ON
+from trainc_data.settings import TRAIN_ON, ChatSettings, Conversion, Lengths
 
 _CHAT_EXAMPLES = """examples:
   trainc-data chat rows.jsonl --tokenizer=SmolLM2/ --pack=1024 -o chats.safetensors
@@ -22,7 +21,8 @@ then `trainc import SmolLM2 --packed -o smollm2.mlir` (--packed for --pack)."""
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", metavar="ROWS", help="JSONL, JSON, CSV, Parquet or Arrow file, .gz or not; a folder of Hugging Face's datasets; or a pattern. "
+    parser.add_argument("inputs", nargs="+", metavar="ROWS", help="JSONL, JSON, CSV, Parquet or Arrow file, "
+                        ".gz or not; a folder of Hugging Face's datasets; or a pattern. "
                         "ROWS:0.3 draws 3 of 10 rows from it, until an input is used up")  # fmt: skip
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="FOLDER", help="a model's folder with its tokenizer.json")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.safetensors", help="file to write")
@@ -86,15 +86,21 @@ def _conversion(arguments: argparse.Namespace) -> Conversion:
     )  # fmt: skip
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Runs a parsed command line."""
-    conversion = _conversion(arguments)
+def _lengths(arguments: argparse.Namespace) -> Lengths:
     length = arguments.pack or arguments.pad
     max_length = arguments.max_length or length
     if max_length > length:
         raise InputError(f"--max-length={max_length}: expected at most the {length} tokens of a row")
-    convert_chats(conversion, tokenizer=arguments.tokenizer, template_file=arguments.chat_template, train_on=arguments.train_on,
-                  length=length, is_packed=arguments.pack is not None, max_length=max_length, truncate=arguments.truncate)  # fmt: skip
+    return Lengths(length, arguments.pack is not None, max_length, arguments.truncate)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Runs a parsed command line."""
+    conversion = _conversion(arguments)
+    from trainc_data.convert import convert_chats  # --help needs none of its packages
+
+    settings = ChatSettings(arguments.tokenizer, arguments.chat_template, arguments.train_on, conversion.columns)
+    convert_chats(conversion, settings, _lengths(arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

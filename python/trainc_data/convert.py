@@ -6,38 +6,21 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 from tqdm import tqdm
 
 from trainc_data import __version__
-from trainc_data.chats import ChatEncoder, ChatSettings, Encoded
+from trainc_data.chats import ChatEncoder, Encoded
 from trainc_data.errors import InputError, Place
 from trainc_data.forms import form_of
 from trainc_data.inputs import RowReader, chunks_of, open_inputs
 from trainc_data.pack import Packer, Padder, Sequence
 from trainc_data.readers import Row
 from trainc_data.samples import sample_text
+from trainc_data.settings import ChatSettings, Conversion, Lengths
 from trainc_data.summary import Summary
 from trainc_data.workers import ROWS_OF_CHUNK, encode_all
 from trainc_data.write import SafetensorsWriter
-
-
-@dataclass(frozen=True)
-class Conversion:
-    """Settings that all tasks have."""
-
-    names: list[str]
-    output: Path
-    split: str | None
-    columns: dict[str, str]  # new name of a column -> old name
-    seed: int
-    skip_bad: bool
-    workers: int
-    show: int
-    json: bool
-    quiet: bool
 
 
 class Report:
@@ -100,14 +83,14 @@ def _counted(rows: RowReader, summary: Summary) -> Iterator[Row]:
         yield row
 
 
-def _fitting(encoded: Encoded, summary: Summary, max_length: int, truncate: bool) -> Iterator[Sequence]:
-    """The sequences that have a length of at most `max_length`, or are cut to it."""
+def _fitting(encoded: Encoded, summary: Summary, lengths: Lengths) -> Iterator[Sequence]:
+    """The sequences that have a length of at most `lengths.max_text`, or are cut to it."""
     for ids, mask in encoded.sequences():
-        if len(ids) > max_length:
-            if not truncate:
-                summary.dropped[f"longer than {max_length:,} tokens"] += 1
+        if len(ids) > lengths.max_text:
+            if not lengths.truncate:
+                summary.dropped[f"longer than {lengths.max_text:,} tokens"] += 1
                 continue
-            ids, mask = ids[:max_length], mask[:max_length]
+            ids, mask = ids[: lengths.max_text], mask[: lengths.max_text]
             if not mask[1:].any():
                 summary.dropped["no token to train on after truncation"] += 1
                 continue
@@ -119,18 +102,16 @@ def _fitting(encoded: Encoded, summary: Summary, max_length: int, truncate: bool
         yield ids, mask
 
 
-def convert_chats(conversion: Conversion, tokenizer: Path, template_file: Path | None, train_on: str, length: int, is_packed: bool,
-                  max_length: int, truncate: bool) -> Summary:  # fmt: skip
-    """Writes chats as rows of `length` tokens."""
-    settings = ChatSettings(tokenizer, template_file, train_on, conversion.columns)
+def convert_chats(conversion: Conversion, settings: ChatSettings, lengths: Lengths) -> Summary:
+    """Writes chats as rows of tokens."""
     encoder = ChatEncoder(settings)
     reader = RowReader(open_inputs(conversion.names, conversion.split), form_of, conversion.columns, conversion.seed)
     _check_output(conversion, reader)
     report = Report(conversion, reader, "chats")
     summary = report.summary
-    summary.row_length = length
+    summary.row_length = lengths.row
     padding = encoder.folder.padding()
-    packer: Packer | Padder = Packer(length, padding) if is_packed else Padder(length, padding)
+    packer: Packer | Padder = Packer(lengths.row, padding) if lengths.is_packed else Padder(lengths.row, padding)
     metadata = {"format": f"trainc-data {__version__} chat", "tokenizer_sha256": encoder.folder.checksum}
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
     shown = 0
@@ -139,7 +120,7 @@ def convert_chats(conversion: Conversion, tokenizer: Path, template_file: Path |
             report.progress()
             report.take_bad(encoded.bad)
             summary.dropped.update(encoded.dropped)
-            for sequence in _fitting(encoded, summary, max_length, truncate):
+            for sequence in _fitting(encoded, summary, lengths):
                 if shown < conversion.show:
                     shown += 1
                     report.say(f"--- sample {shown}: {len(sequence[0])} tokens\n{sample_text(encoder.folder.tokenizer, sequence, sys.stderr.isatty())}")

@@ -32,7 +32,7 @@ def shown(value: object, limit: int = 80) -> str:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (ValueError, RecursionError):
         text = repr(type(value))
-    text = "".join(c if c.isprintable() else "\\x%02x" % ord(c) for c in text)
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

@@ -24,7 +24,7 @@ def files_of(name: str, split: str | None) -> tuple[list[Path], str]:
         return _of_folder(path, split)
     if path.exists():
         return [path], ""
-    found = sorted(Path(each) for each in glob.glob(name))
+    found = sorted(Path(each) for each in glob.glob(name))  # noqa: PTH207 - a pattern of any folder
     if not found:
         raise InputError(f"{name}: there is no such file or folder")
     return [each for each in found if each.is_file()], ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from trainc_data.forms import Chat, Message
 from trainc_data.template import ChatTemplate, Span
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
-TRAIN_ON = ("assistant", "all", "last")
 
 
 def spans_of(
@@ -44,7 +41,7 @@ def _turn(template: ChatTemplate, chat: Chat, messages: list[Message], text: str
     begin = len(prompt)
     if not text.startswith(prompt):
         before = template.render(chat, messages[:turn])[0]
-        begin = len(commonprefix([text, prompt]))
+        begin = _common(text, prompt)
         if begin < len(before) or not text.startswith(before):
             raise _no_prefix(template, turn)
     if turn + 1 == len(messages):
@@ -56,6 +53,18 @@ def _turn(template: ChatTemplate, chat: Chat, messages: list[Message], text: str
     if end is not None and end >= begin:
         return begin, end
     raise _no_prefix(template, turn)
+
+
+def _common(a: str, b: str) -> int:
+    """Number of characters with which both texts begin."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _no_prefix(template: ChatTemplate, turn: int) -> RowError:
@@ -75,7 +84,7 @@ def _end_by_leaving_out(
         without = template.render(chat, messages[:turn] + messages[turn + 1 :])[0]
     except RowError:
         return None
-    at = _token_begin(without, len(commonprefix([before, without])), special)
+    at = _token_begin(without, _common(before, without), special)
     # A template may end each text with a special token.
     if before[at:].strip() not in ("", *special) or before[:at] != text[:at] or not text.endswith(without[at:]):
         return None

@@ -261,7 +261,7 @@ def _csv(source: Source) -> Iterator[Row]:
         reader = csv.DictReader(text, delimiter=_delimiter_of(header) or ",", strict=True)
         begin = 1
         try:
-            columns = [name for name in reader.fieldnames or []]
+            columns = list(reader.fieldnames or [])
             begin = reader.line_num + 1
             for values in reader:
                 place = Place(str(source.path), begin)

@@ -20,7 +20,7 @@ def sample_text(tokenizer: Tokenizer, sequence: Sequence, has_colours: bool) -> 
         size = sum(1 for _ in run)
         part = tokenizer.decode(ids[at : at + size].tolist(), skip_special_tokens=False)
         # A data file may hold any characters; a terminal obeys some of them.
-        part = "".join(c if c.isprintable() or c in "\n\t" else "\\x%02x" % ord(c) for c in part)
+        part = "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in part)
         text += f"{begin}{part}{end}" if is_trained else part
         at += size
     return text

@@ -1,4 +1,4 @@
-"""What became of the rows: counts for people and as JSON."""
+"""Counts of rows and tokens, for people and as JSON."""
 
 from __future__ import annotations
 

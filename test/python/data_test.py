@@ -227,12 +227,12 @@ class Packing(DataTest):
 
         draw = random.Random(5)
         packer, total, rows = Packer(1024, 0), 0, 0
-        for _ in range(20000):
+        for _ in range(6000):
             length = draw.randint(20, 800)
             total += length
             for found in packer.add((np.ones(length, np.int32), np.ones(length, bool))):
                 rows += len(found["tokens"])
-        self.assertGreater(rows, 5000)
+        self.assertGreater(rows, 1500)
         rows += sum(len(found["tokens"]) for found in packer.finish())
         self.assertGreater(total / (rows * 1024), 0.97)
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])  # of worker processes
 
 from safetensors import safe_open  # noqa: E402
+
 from trainc_data import cli  # noqa: E402
 
 TOKENIZER = GOLDEN / "byte_level"
@@ -69,5 +70,5 @@ class DataTest(unittest.TestCase):
         for text in expected:
             self.assertIn(text, err)
         self.assertEqual(Path(output).read_bytes() if Path(output).exists() else None, before)
-        self.assertEqual([each for each in os.listdir() if each.startswith(f"{output}.")], [])
+        self.assertEqual([each for each in Path().iterdir() if each.name.startswith(f"{output}.")], [])
         return err

@@ -76,7 +76,7 @@ class AgainstTransformers(unittest.TestCase):
         self.assertGreater(min(counts.values()), 20)
 
 
-# What the model is trained on of the chats "two turns" and "many turns", without marks in the template: the end of a turn is part of it.
+# The part that the model is trained on of the chats "two turns" and "many turns", without marks in the template: the end of a turn is part of it.
 TRAINED = {
     "chatml": (["It is four.<|im_end|>"], ["Hello 🙂\n\n\n<|im_end|>", "\tTabs & <tags> \"quoted\"<|im_end|>", "Yes 🏳️‍🌈<|im_end|>"]),
     "llama2": ([" It is four. </s>"], [" Hello 🙂 </s>", " Tabs & <tags> \"quoted\" </s>", " Yes 🏳️‍🌈 </s>"]),
@@ -132,7 +132,7 @@ class Spans(unittest.TestCase):
 
 
 class TemplatesOfFolders(DataTest):
-    """Where templates come from, and the special tokens that they see."""
+    """Places of templates, and the special tokens that they see."""
 
     def folder(self, tokenizer_config=None, **files):
         Path("model").mkdir(exist_ok=True)
@@ -182,7 +182,7 @@ class TemplatesOfFolders(DataTest):
 
 
 class HostileTemplates(unittest.TestCase):
-    """A template comes from whoever made the model."""
+    """A template comes with a model from anywhere."""
 
     def render(self, text, seconds=0.2):
         """The text of a template, with a limit on its time."""
