@@ -31,7 +31,6 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of mixtures; default: 0")
     parser.add_argument("--skip-bad", action="store_true", help="leave out and count bad rows; else the first is an error")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes; default: one for each core")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON on standard output, too")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
 
@@ -42,18 +41,45 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--pad", type=int, metavar="T", help="rows of T tokens with one text and padding: columns tokens, labels")
     parser.add_argument("--max-length", type=int, metavar="N", help="longest text, in tokens; default: T. Longer ones are dropped and counted")
     parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
+
+
+def _add_row_length(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pad", type=int, required=True, metavar="T", help="rows of T tokens with one text and padding")
+    parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
+    parser.set_defaults(pack=None, max_length=None, show=0)
+
+
+def _add_template(parser: argparse.ArgumentParser, train_on: str) -> None:
+    parser.add_argument("--train-on", choices=TRAIN_ON, default=train_on, 
+                        help=f"the assistant's turns, all tokens, or the assistant's last turn; default: {train_on}")  # fmt: skip
+    parser.add_argument("--chat-template", type=Path, metavar="FILE", help="another template than the tokenizer's")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="trainc-data", description="Writes data files of trainrun from rows of chats.")
+    parser = argparse.ArgumentParser(prog="trainc-data", description="Writes data files of trainrun from rows of chats, texts, preferences and labels.")
     parser.add_argument("--version", action="version", version=f"trainc-data {__version__}")
     tasks = parser.add_subparsers(dest="task", required=True, metavar="TASK")
     chat = tasks.add_parser("chat", help="chats, as the tokenizer's chat template writes them", epilog=_CHAT_EXAMPLES,
                             formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     _add_common(chat)
     _add_length(chat)
-    chat.add_argument("--train-on", choices=TRAIN_ON, default="assistant", help="the assistant's turns (default), all tokens, or the assistant's last turn")
-    chat.add_argument("--chat-template", type=Path, metavar="FILE", help="another template than the tokenizer's")
+    _add_template(chat, "assistant")
+    text = tasks.add_parser("text", help="texts (column text), each with the token that ends a text")
+    _add_common(text)
+    _add_length(text)
+    preference = tasks.add_parser("preference", help="a chosen and a rejected answer (columns chosen, rejected and perhaps prompt)")
+    _add_common(preference)
+    _add_row_length(preference)
+    _add_template(preference, "last")
+    for name, description in (("classify", "texts with classes (columns text, label and perhaps text_pair)"),
+                              ("token-classify", "words with classes (columns tokens and tags, lists of the same length)")):  # fmt: skip
+        labels = tasks.add_parser(name, help=description)
+        _add_common(labels)
+        _add_row_length(labels)
+        labels.add_argument("--labels", default="", metavar="A,B,...", help="names of the classes 0, 1, ...; default: the rows have numbers")
+        if name == "classify":
+            labels.add_argument("--token-types", action="store_true", help="write the column token_types, as `trainc import --token-types` reads it")
     return parser
 
 
@@ -97,10 +123,16 @@ def _lengths(arguments: argparse.Namespace) -> Lengths:
 def run(arguments: argparse.Namespace) -> None:
     """Runs a parsed command line."""
     conversion = _conversion(arguments)
-    from trainc_data.convert import convert_chats  # --help needs none of its packages
+    # --help needs none of their packages.
+    from trainc_data.convert import convert_sequences, convert_table
+    from trainc_data.table import TableSettings
 
-    settings = ChatSettings(arguments.tokenizer, arguments.chat_template, arguments.train_on, conversion.columns)
-    convert_chats(conversion, settings, _lengths(arguments))
+    settings = ChatSettings(arguments.tokenizer, getattr(arguments, "chat_template", None), getattr(arguments, "train_on", "all"), conversion.columns)
+    if arguments.task in ("chat", "text"):
+        convert_sequences(arguments.task, conversion, settings, _lengths(arguments))
+        return
+    labels = tuple(each.strip() for each in getattr(arguments, "labels", "").split(",") if each.strip())
+    convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

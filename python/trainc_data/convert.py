@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tqdm import tqdm
 
@@ -13,12 +13,15 @@ from trainc_data import __version__
 from trainc_data.chats import ChatEncoder, Encoded
 from trainc_data.errors import InputError, Place
 from trainc_data.forms import form_of
-from trainc_data.inputs import RowReader, chunks_of, open_inputs
+from trainc_data.inputs import FindForm, RowReader, chunks_of, open_inputs
 from trainc_data.pack import Packer, Padder, Sequence
 from trainc_data.readers import Row
 from trainc_data.samples import sample_text
 from trainc_data.settings import ChatSettings, Conversion, Lengths
 from trainc_data.summary import Summary
+from trainc_data.table import ClassEncoder, PreferenceEncoder, TableSettings, TokenClassEncoder
+from trainc_data.texts import TextEncoder, text_form
+from trainc_data.tokenizer import TokenizerFolder
 from trainc_data.workers import ROWS_OF_CHUNK, encode_all
 from trainc_data.write import SafetensorsWriter
 
@@ -54,7 +57,13 @@ class Report:
             if self.summary.dropped["bad rows"] <= 5:
                 self.say(f"warning: {place}: {text}")
 
+    def show(self, number: int, folder: TokenizerFolder, sequence: Sequence) -> None:
+        """Prints a sample."""
+        text = sample_text(folder.tokenizer, sequence, sys.stderr.isatty())
+        self.say(f"--- sample {number}: {len(sequence[0])} tokens\n{text}")
+
     def finish(self) -> None:
+        """Prints the summary."""
         self.progress()
         self._bar.close()
         self.summary.seconds = time.monotonic() - self._begin
@@ -102,36 +111,72 @@ def _fitting(encoded: Encoded, summary: Summary, lengths: Lengths) -> Iterator[S
         yield ids, mask
 
 
-def convert_chats(conversion: Conversion, settings: ChatSettings, lengths: Lengths) -> Summary:
-    """Writes chats as rows of tokens."""
-    encoder = ChatEncoder(settings)
-    reader = RowReader(open_inputs(conversion.names, conversion.split), form_of, conversion.columns, conversion.seed)
+def _reader(conversion: Conversion, find_form: FindForm) -> RowReader:
+    reader = RowReader(open_inputs(conversion.names, conversion.split), find_form, conversion.columns, conversion.seed)
     _check_output(conversion, reader)
-    report = Report(conversion, reader, "chats")
+    return reader
+
+
+def _metadata(task: str, folder: TokenizerFolder) -> dict[str, str]:
+    return {"format": f"trainc-data {__version__} {task}", "tokenizer_sha256": folder.checksum}
+
+
+def _publish(conversion: Conversion, writer: SafetensorsWriter, report: Report) -> None:
+    if not writer.rows:
+        reasons = ", ".join(f"{count:,}: {reason}" for reason, count in report.summary.dropped.items())
+        raise InputError(f"-o {conversion.output}: no row is left to write ({reasons or 'no rows'})")
+    report.summary.rows_written = writer.rows
+    writer.publish()
+    report.finish()
+
+
+def convert_sequences(task: str, conversion: Conversion, settings: ChatSettings, lengths: Lengths) -> Summary:
+    """Writes chats or texts as rows of tokens."""
+    make: Callable[[ChatSettings], ChatEncoder | TextEncoder] = ChatEncoder if task == "chat" else TextEncoder
+    encoder = make(settings)
+    reader = _reader(conversion, form_of if task == "chat" else text_form)
+    report = Report(conversion, reader, task + "s")
     summary = report.summary
     summary.row_length = lengths.row
     padding = encoder.folder.padding()
     packer: Packer | Padder = Packer(lengths.row, padding) if lengths.is_packed else Padder(lengths.row, padding)
-    metadata = {"format": f"trainc-data {__version__} chat", "tokenizer_sha256": encoder.folder.checksum}
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
     shown = 0
-    with SafetensorsWriter(conversion.output, metadata) as writer:
-        for encoded in encode_all(encoder, ChatEncoder, settings, chunks, conversion.workers):
+    with SafetensorsWriter(conversion.output, _metadata(task, encoder.folder)) as writer:
+        for encoded in encode_all(encoder, make, settings, chunks, conversion.workers):
             report.progress()
             report.take_bad(encoded.bad)
             summary.dropped.update(encoded.dropped)
             for sequence in _fitting(encoded, summary, lengths):
                 if shown < conversion.show:
                     shown += 1
-                    report.say(f"--- sample {shown}: {len(sequence[0])} tokens\n{sample_text(encoder.folder.tokenizer, sequence, sys.stderr.isatty())}")
+                    report.show(shown, encoder.folder, sequence)
                 for rows in packer.add(sequence):
                     writer.append(rows)
         for rows in packer.finish():
             writer.append(rows)
-        if not writer.rows:
-            reasons = ", ".join(f"{count:,}: {reason}" for reason, count in summary.dropped.items())
-            raise InputError(f"-o {conversion.output}: no row is left to write ({reasons or 'no rows'})")
-        summary.rows_written = writer.rows
-        writer.publish()
-    report.finish()
+        _publish(conversion, writer, report)
+    return summary
+
+
+def convert_table(task: str, conversion: Conversion, settings: TableSettings) -> Summary:
+    """Writes one row for each input row."""
+    make = {"preference": PreferenceEncoder, "classify": ClassEncoder, "token-classify": TokenClassEncoder}[task]
+    encoder = make(settings)
+    reader = _reader(conversion, make.find_form)
+    report = Report(conversion, reader, make.noun)
+    summary = report.summary
+    summary.row_length = settings.lengths.row * (2 if task == "preference" else 1)
+    metadata = _metadata(task, encoder.folder)
+    if settings.labels:
+        metadata["labels"] = json.dumps(settings.labels, ensure_ascii=False)
+    chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
+    with SafetensorsWriter(conversion.output, metadata) as writer:
+        for table in encode_all(encoder, make, settings, chunks, conversion.workers):
+            report.progress()
+            report.take_bad(table.bad)
+            summary.take(table)
+            if table.columns:
+                writer.append(table.columns)
+        _publish(conversion, writer, report)
     return summary

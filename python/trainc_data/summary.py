@@ -23,6 +23,15 @@ class Summary:
     row_length: int = 0
     seconds: float = 0.0
 
+    def take(self, counts: Any) -> None:
+        """Adds the counts of a chunk."""
+        self.kept += counts.kept
+        self.tokens += counts.tokens
+        self.trained_tokens += counts.trained_tokens
+        self.longest = max(self.longest, counts.longest)
+        self.truncated += counts.truncated
+        self.dropped.update(counts.dropped)
+
     def used_share(self) -> float:
         """Share of the written positions that hold tokens."""
         return self.tokens / max(self.rows_written * self.row_length, 1)
