@@ -328,7 +328,8 @@ class Program(DataTest):
         Path("loops.jinja").write_text("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
         Path("grows.jinja").write_text("{% set n = namespace(t='a' * 60000000) %}{% for a in range(40) %}{% set n.t = n.t ~ n.t %}{% endfor %}")
         self.write_rows([{"messages": chat("Q", "A")}])
-        self.fails("needs too much memory", arguments=["rows.jsonl"], template=Path("grows.jinja"))
+        with mock.patch("trainc_data.workers.MAX_BYTES", 1 << 30):
+            self.fails("needs too much memory", arguments=["rows.jsonl"], template=Path("grows.jinja"))
         with mock.patch("trainc_data.chats.SECONDS_PER_CHAT", 0.2):
             self.fails("rows.jsonl:1: the chat template takes more than 0.2 s for this chat", arguments=["rows.jsonl"], template=Path("loops.jinja"))
 
