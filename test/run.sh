@@ -20,6 +20,7 @@ stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SEC
 release() {
   stage "build"
   ./scripts/build.sh
+  ./scripts/python.sh
   stage "tests of the release build"
   ctest --test-dir build -LE matrix --output-on-failure -j"$jobs" "$@"
 }

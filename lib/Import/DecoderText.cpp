@@ -24,6 +24,7 @@ public:
   std::string write();
 
 private:
+  std::string arguments() const;
   void model();
   void nextTokens();
   void program();
@@ -58,16 +59,23 @@ void DecoderWriter::nextTokens() {
   text_.line("nn.loss \"loss\" %nll");
 }
 
+/// Columns of the data.
+std::string DecoderWriter::arguments() const {
+  return fmt::format("%tokens: tensor<?x?xi32>,{}{} %labels: {}",
+                     decoder_.attention.hasSegments ? " %segments: tensor<?x?xi32>," : "",
+                     decoder_.positionsAreColumn ? " %positions: tensor<?x?xi32>," : "",
+                     decoder_.classifier ? decoder_.classifier->labelsType() : "tensor<?x?xi32>");
+}
+
 void DecoderWriter::model() {
   const auto &classifier = decoder_.classifier;
-  text_.line("nn.model @{}(%tokens: tensor<?x?xi32>, %labels: {})", decoder_.family,
-             classifier ? classifier->labelsType() : "tensor<?x?xi32>");
+  text_.line("nn.model @{}({})", decoder_.family, arguments());
   text_.line("    export \"config.json\" {{");
   text_.raw(exportText(config_, 6));
   text_.line("    }} {{");
   text_.indent();
   std::string x = "%x";
-  if (decoder_.usesRope() || decoder_.positions || classifier)
+  if (!decoder_.positionsAreColumn && (decoder_.usesRope() || decoder_.positions || classifier))
     text_.line("%positions = nn.positions %tokens");
   text_.line("%x = nn.embedding \"{}\" %tokens of {} by {}{}", decoder_.embedding, decoder_.vocabulary,
              decoder_.width, layers_.init());
@@ -113,6 +121,9 @@ std::string DecoderWriter::write() {
   if (decoder_.classifier)
     text_.line("// Each row is one text from position 0, then padding: tokens {}.",
                decoder_.classifier->padToken);
+  if (decoder_.attention.hasSegments)
+    text_.line("// A row holds several texts. Tokens see those of their own segment{}.",
+               decoder_.positionsAreColumn ? ", and positions count from 0 in each text" : "");
   text_.blank();
   layers_.blocks();
   model();

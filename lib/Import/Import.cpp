@@ -171,6 +171,16 @@ static Status withoutTokenTypes(const Config &config) {
       config.file());
 }
 
+/// Lets columns tell the texts of a row apart. Fails if a row of the model holds one text.
+static Status usePackedRows(const Config &config, Decoder &decoder) {
+  if (decoder.classifier)
+    return invalidInput("{}: --packed: a classifier reads one text in each row; leave --packed out",
+                        config.file());
+  decoder.attention.hasSegments = true;
+  decoder.positionsAreColumn = decoder.usesRope() || decoder.positions;
+  return {};
+}
+
 /// The classifier on a decoder's last token.
 static Head readScore(Config &config) {
   Head head;
@@ -208,12 +218,17 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
     decoder.classifier = readScore(config);
   TRAINC_RETURN_IF_ERROR(config.finish());
   TRAINC_RETURN_IF_ERROR(checkSize(config, decoder));
+  if (options.isPacked)
+    TRAINC_RETURN_IF_ERROR(usePackedRows(config, decoder));
   return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
                        decoder.parameters(), config.uses()};
 }
 
 static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, const Family &family,
                                            const Class &wanted, const ImportOptions &options) {
+  if (options.isPacked)
+    return invalidInput("{}: --packed: a row of an encoder holds one text or image; leave --packed out",
+                        config.file());
   Encoder encoder = read(config, wanted.task);
   encoder.family = family.type;
   encoder.architecture = wanted.name;

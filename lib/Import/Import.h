@@ -24,6 +24,7 @@ struct ImportOptions {
   std::optional<Task> task;      ///< default: that of the class of the weights
   std::optional<int64_t> labels; ///< classes; default: those of the config
   bool hasTokenTypes = false;    ///< whether a column has the types of tokens
+  bool isPacked = false;         ///< whether columns tell the texts of a row apart
 };
 
 /// Names of tasks, as `--task` has them.

@@ -297,7 +297,9 @@ void LayerText::block(size_t index) {
     text_.line("// A window of {} tokens is that of layers that see the whole text.", kWholeText);
   text_.line("nn.block @{}{}(%x: tensor<?x?x{}xf32>{}{}) {{", constants_.any() ? kShared : kind.name,
              numbersOf(constants_, kind, nullptr), layers_.width,
-             layers_.usesRope() ? ", %positions: tensor<?xi32>" : "",
+             !layers_.usesRope()          ? ""
+             : layers_.positionsAreColumn ? ", %positions: tensor<?x?xi32>"
+                                          : ", %positions: tensor<?xi32>",
              layers_.attention.hasSegments ? ", %segments: tensor<?x?xi32>" : "");
   text_.indent();
   const NormScopes &norms = layers_.norms;

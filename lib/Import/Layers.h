@@ -109,6 +109,7 @@ struct Layers {
   bool isParallel = false;         ///< attention and the MLP both read the layer's input
   bool continuesFromNorms = false; ///< the residual stream is the result of each norm, not its input
   bool inOut = false;              ///< weights of a layer's linear maps are [in, out]
+  bool positionsAreColumn = false; ///< whether a column has the position of each token in its text
 
   std::vector<LayerKind> kinds;
   std::vector<size_t> layers; ///< the kind of each layer

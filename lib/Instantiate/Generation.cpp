@@ -272,11 +272,29 @@ static void setLogits(Instantiation &shared, OpBuilder &builder, Value logits, V
   setState(builder, loc, state, rows);
 }
 
+/// Replaces the column `positions`, which counts the tokens of each text in a row, by the positions of the
+/// generated text. `position` is that of the first token, or [texts] if each token belongs to another text.
+static void countPositions(train::EntryOp entry, Value position) {
+  for (auto input : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
+    auto type = nn::tensorType(input.getResult());
+    if (input.getColumn() != "positions" || type.getRank() != 2 || !type.getElementType().isInteger(32))
+      continue;
+    OpBuilder builder(input);
+    nn::TensorBuilder b(builder, input.getLoc());
+    Value counted = nn::tensorType(position).getRank() == 1
+                        ? b.reshape(position, type.getShape())
+                        : b.add(b.create<nn::IotaOp>(1, type), b.broadcastTo(position, type));
+    input.getResult().replaceAllUsesWith(counted);
+    input.erase();
+  }
+}
+
 /// Replaces ops that run along the sequence, erases what is then dead, including ops of segments, because a
 /// generated text is one segment, and verifies the inputs.
 static LogicalResult finishEntry(train::EntryOp entry, KeyValueCache &caches, const PositionFlow &flow) {
   if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
+  countPositions(entry, caches.position());
   eraseDeadOps(entry);
   return rejectOtherColumns(entry);
 }

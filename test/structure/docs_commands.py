@@ -23,7 +23,7 @@ from docs_pages import FENCE, GENERATED, OF_THEIR_TIME, ROOT, line_of, pages
 
 SUBCOMMANDS = ["compile", "import", "export", "estimate", "tokenize", "consolidate", "dump", "report", "sign", "simulate", "calibrate"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
-COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|import|export|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc-data (?:chat|text|preference|classify|token-classify)|trainc (?:compile|import|export|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--all-ops", "--build", "--call-graph", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--layers", "--limits", "--local-dir", "--loss", "--mca", "--no-python", "--only", "--option",
           "--plans", "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
@@ -31,8 +31,8 @@ SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
 
 
-def options_of(command):
-    text = subprocess.run(command + ["--help"], check=True, capture_output=True, text=True).stdout
+def options_of(command, folder=None):
+    text = subprocess.run(command + ["--help"], check=True, capture_output=True, text=True, cwd=folder).stdout
     return set(OPTION.findall(text.split("\nExamples:")[0]))
 
 
@@ -122,6 +122,8 @@ def main():
     programs = parser.parse_args()
     known = {f"trainc {name}": options_of([programs.trainc, name]) for name in SUBCOMMANDS}
     known["trainrun"] = options_of([programs.trainrun])
+    for name in ("chat", "text", "preference", "classify", "token-classify"):
+        known[f"trainc-data {name}"] = options_of([sys.executable, "-m", "trainc_data", name], ROOT / "python")
     texts = pages()
     sources = {path.name for folder in ["base", "dialects", "lib", "plan", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
     generators = "".join(path.read_text() for path in ROOT.glob("*/*/CMakeLists.txt"))

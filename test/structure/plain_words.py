@@ -14,7 +14,7 @@ import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-FOLDERS = ["base", "cmake", "dialects", "docs", "examples", "lib", "plan", "runtime", "scripts", "test", "tools"]
+FOLDERS = ["base", "cmake", "dialects", "docs", "examples", "lib", "plan", "python", "runtime", "scripts", "test", "tools"]
 
 BEGINNING = re.compile(r"(Of|Those|That|What|Which|Where)\b")
 

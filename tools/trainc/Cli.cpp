@@ -147,6 +147,9 @@ void addImport(CLI::App &app, ImportCommand &command) {
   importing->add_flag("--token-types", command.tokenTypes,
                       "Take the types of tokens from a column token_types, as for pairs of texts; else all "
                       "are 0");
+  importing->add_flag("--packed", command.packed,
+                      "Let rows hold several texts, which the columns segments and positions tell apart, as "
+                      "trainc-data writes them");
   importing->add_flag("--no-dropout", command.noDropout, "Leave out all dropout that the config has");
   importing->add_flag("--dry-run", command.dryRun, "Write nothing; print how each key of the config is used");
   addQuiet(*importing, command.quiet);

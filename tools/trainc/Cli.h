@@ -48,6 +48,7 @@ struct ImportCommand {
   std::string task;              ///< a name of importer::kTaskNames; empty: the head of the weights' class
   std::optional<int64_t> labels; ///< classes of a new head
   bool tokenTypes = false;       ///< whether the data has a column with the types of tokens
+  bool packed = false;           ///< whether the data has columns that tell the texts of a row apart
   bool dryRun = false;           ///< whether only the table of keys is printed
   bool noDropout = false;        ///< whether the model text has no dropout, whatever the config says
   bool quiet = false;

@@ -61,6 +61,7 @@ Result<importer::ImportOptions> optionsOf(const ImportCommand &command) {
   options.reading = {.keepsDropout = !command.noDropout};
   options.labels = command.labels;
   options.hasTokenTypes = command.tokenTypes;
+  options.isPacked = command.packed;
   if (command.task.empty())
     return options;
   std::vector<std::string_view> known;

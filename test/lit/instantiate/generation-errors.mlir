@@ -173,14 +173,14 @@ train.program @p { model @m optimizer sgd(lr 0.1) batch 2 }
 
 // -----
 
-// Positions that come with the data.
+// Positions that come with the data under another name than `positions`.
 
 // CHECK-LABEL: train.program @p attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64, no_generation
 // CHECK-NOT:   @prefill
-// expected-remark @+1 {{the logits depend on column 'positions', and only tokens are known while text is generated}}
-nn.model @m(%tokens: tensor<?x?xi32>, %positions: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+// expected-remark @+1 {{the logits depend on column 'offsets', and only tokens are known while text is generated}}
+nn.model @m(%tokens: tensor<?x?xi32>, %offsets: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
-  %r = nn.rope %x positions %positions heads 2 theta 10000
+  %r = nn.rope %x positions %offsets heads 2 theta 10000
   %a, %l = nn.attention %r, %r, %x heads 2 causal segments %segments
   %logits = nn.linear "head" %a to 10
   nn.output "logits" %logits
