@@ -3,7 +3,7 @@
 #include "dialects/Train/Parameters.h"
 #include "lib/Adapters/AdapterConfig.h"
 #include "lib/Adapters/Passes.h"
-#include "lib/Support/InitialValue.h"
+#include "lib/Analysis/InitialValue.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,7 +1,7 @@
 #include "lib/Instantiate/Scopes.h"
 
 #include "dialects/NN/Syntax.h"
-#include "lib/Support/InitialValue.h"
+#include "lib/Analysis/InitialValue.h"
 
 using namespace mlir;
 using namespace trainc;

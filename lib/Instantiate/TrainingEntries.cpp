@@ -1,9 +1,9 @@
 // Entries of training and evaluation: init, begin_step, micro_step and eval.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/InitialValue.h"
 #include "lib/Instantiate/DimensionFlow.h"
 #include "lib/Instantiate/Entries.h"
-#include "lib/Support/InitialValue.h"
 #include "lib/Support/SourceName.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

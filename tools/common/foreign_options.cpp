@@ -364,7 +364,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"logging-steps", Home::kNeedless, kProgress},
     {"logging-strategy", Home::kNeedless, kProgress},
     {"logs-specs", Home::kNeedless, kForTorchrun},
-    {"lora-*", Home::kCompile, "--lora=LAYERS, --lora-rank=N, --lora-alpha=N, --lora-dropout=P"},
     {"lora-r", Home::kCompile, "--lora-rank=N"},
     {"lora-target*", Home::kCompile, "--lora=LAYERS (such as --lora=all-linear)"},
     {"low-cpu-mem-usage", Home::kNeedless, "each rank always reads its own shards alone"},

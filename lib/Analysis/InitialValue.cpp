@@ -1,4 +1,4 @@
-#include "lib/Support/InitialValue.h"
+#include "lib/Analysis/InitialValue.h"
 
 #include "dialects/NN/Builders.h"
 
