@@ -84,6 +84,13 @@ Value TensorBuilder::matmul(Value lhs, Value rhs, Matmul how) {
       .getResult();
 }
 
+Value buildDropout(TensorBuilder &b, Value x, double p, const RandomDraw &draw) {
+  Value uniform =
+      b.create<RandomOp>(draw.seed, draw.step, draw.micro, /*normal=*/false, draw.stream, tensorType(x));
+  Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
+  return b.mul(x, b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0)));
+}
+
 std::optional<double> constantValue(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   return constant ? std::optional(constant.getValue().convertToDouble()) : std::nullopt;

@@ -72,6 +72,15 @@ private:
   mlir::Location loc;
 };
 
+/// States and number that determine the random numbers of one draw.
+struct RandomDraw {
+  mlir::Value seed, step, micro;
+  int64_t stream; ///< differs between all draws of a step
+};
+
+/// Builds `x` with elements that are 0 with probability `p`, and otherwise divided by 1 - p.
+mlir::Value buildDropout(TensorBuilder &b, mlir::Value x, double p, const RandomDraw &draw);
+
 /// Returns the type of a static tensor.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());

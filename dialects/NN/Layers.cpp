@@ -78,11 +78,7 @@ FailureOr<SmallVector<Value>> DropoutOp::expand(OpBuilder &builder, ValueRange o
   if (failed(stream))
     return failure();
   TensorBuilder b(builder, getLoc());
-  Value uniform =
-      b.create<RandomOp>(scope.seed(), scope.step(), scope.micro(), /*normal=*/false, *stream, tensorType(x));
-  Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
-  Value factor = b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0));
-  return SmallVector<Value>{b.mul(x, factor)};
+  return SmallVector<Value>{buildDropout(b, x, p, {scope.seed(), scope.step(), scope.micro(), *stream})};
 }
 
 FailureOr<SmallVector<Value>> DropoutKeyOp::expand(OpBuilder &builder, ValueRange, LayerScope &scope) {

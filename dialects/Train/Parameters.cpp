@@ -26,6 +26,19 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
   return settings;
 }
 
+LogicalResult train::checkGroups(ProgramOp program, ModuleOp module) {
+  if (!program.getGroups())
+    return success();
+  for (GroupAttr group : program.getGroups()->getAsRange<GroupAttr>())
+    if (llvm::none_of(module.getOps<StateOp>(), [&](StateOp state) {
+          return state.getRole() == StateRole::parameter &&
+                 matchesPattern(group.getPattern(), state.getSymName());
+        }))
+      return program.emitError() << "group \"" << group.getPattern() << "\" matches no parameter of model @"
+                                 << program.getModel() << "; `*` stands for any text";
+  return success();
+}
+
 static constexpr StringRef kReserved[] = {
     // output of generation, and states of optimizers
     "logits", "bias_correction1", "bias_correction2", "loss_scale", "loss_scale_good_steps",

@@ -66,6 +66,11 @@ LogicalResult trainc::train::checkValue(const Setting &setting, Attribute value,
   auto text = dyn_cast<StringAttr>(value);
   if (!text)
     return error() << StringRef(setting.name) << ": expected a text, found " << value;
+  if (setting.kind == ValueKind::Fraction)
+    return fractionIn(text.getValue()) ? success()
+                                       : error() << StringRef(setting.name) << ": expected "
+                                                 << StringRef(kExpectedFraction) << ", found '"
+                                                 << text.getValue() << "'";
   if (!setting.isList())
     return checkWords(setting, text, error);
   std::string list = text.str();

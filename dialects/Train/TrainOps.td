@@ -131,7 +131,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
                        OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples, UnitAttr:$likelihood,
                        OptionalAttr<I64Attr>:$model_checksum,
-                       OptionalAttr<DictionaryAttr>:$sources);
+                       OptionalAttr<DictionaryAttr>:$sources, OptionalAttr<Train_Settings>:$adapters);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -158,6 +158,17 @@ static ParseResult parseBytes(OpAsmParser &parser, const Setting &setting, Integ
   return success();
 }
 
+/// Parses a decimal number and returns its digits as they are written.
+static StringAttr parseFraction(OpAsmParser &parser) {
+  const SMLoc loc = parser.getCurrentLocation();
+  int64_t whole = 0;
+  double real = 0;
+  const OptionalParseResult isWhole = parser.parseOptionalInteger(whole);
+  if (isWhole.has_value() ? failed(*isWhole) : failed(parser.parseFloat(real)))
+    return {};
+  return parser.getBuilder().getStringAttr(numberPrefix(loc.getPointer()));
+}
+
 Attribute trainc::train::parseValue(OpAsmParser &parser, const Setting &setting) {
   const SMLoc loc = parser.getCurrentLocation();
   Attribute value;
@@ -170,6 +181,12 @@ Attribute trainc::train::parseValue(OpAsmParser &parser, const Setting &setting)
       parser.emitError(loc) << "expected a number without quotes, found \"" << quoted << "\"; write `"
                             << StringRef(setting.name) << " " << quoted << "`";
       return {};
+    }
+    if (setting.kind == ValueKind::Fraction) {
+      value = parseFraction(parser);
+      return value && succeeded(checkValue(setting, value, [&] { return parser.emitError(loc); }))
+                 ? value
+                 : Attribute();
     }
     IntegerAttr number;
     if (setting.kind == ValueKind::Bytes ? parseBytes(parser, setting, number) : parseWhole(parser, number))

@@ -1,6 +1,6 @@
 #include "lib/Instantiate/Binding.h"
 
-#include "base/name_pattern.h"
+#include "dialects/Train/Adapters.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -155,28 +155,19 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
 
 // --- Parameter groups ---
 
-/// Whether a parameter's name matches the group's pattern.
-static bool isUsed(train::GroupAttr group, ModuleOp module) {
-  return llvm::any_of(module.getOps<train::StateOp>(), [&](train::StateOp state) {
-    return state.getRole() == train::StateRole::parameter &&
-           matchesPattern(group.getPattern(), state.getSymName());
-  });
-}
-
 LogicalResult trainc::applyGroups(const Binding &binding) {
   train::ProgramOp program = binding.program;
   ModuleOp module = binding.module;
   if (!program.getGroups())
     return success();
-  for (auto group : program.getGroups()->getAsRange<train::GroupAttr>())
-    if (!isUsed(group, module))
-      return program.emitError() << "group \"" << group.getPattern() << "\" matches no parameter of model @"
-                                 << program.getModel() << "; `*` stands for any text";
+  // Groups may name parameters that pass `add-adapters` declares.
+  if (!train::adaptersOf(program).any() && failed(train::checkGroups(program, module)))
+    return failure();
   bool hasParameters = false, isTraining = false;
   for (auto state : module.getOps<train::StateOp>())
     if (state.getRole() == train::StateRole::parameter) {
       int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
-      state.setFrozen(train::settingsOf(program, state.getSymName(), rank).frozen);
+      state.setFrozen(train::settingsOf(program, state.getSymName(), rank).frozen.value_or(false));
       hasParameters = true;
       isTraining |= !state.getFrozen();
     }

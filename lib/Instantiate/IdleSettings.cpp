@@ -88,6 +88,8 @@ static std::string whyIdle(train::ProgramOp program, const train::Setting &setti
   case Offloading:
   case OffloadedMoments:
     return whyIdleInOffload(program, setting.condition == OffloadedMoments);
+  case Adapters:
+    return train::kLora.isSet(program) ? "" : "without lora (--lora); give that as well, or leave it out";
   }
   llvm_unreachable("unknown condition");
 }

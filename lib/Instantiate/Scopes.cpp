@@ -1,13 +1,10 @@
 #include "lib/Instantiate/Scopes.h"
 
 #include "dialects/NN/Syntax.h"
-
-#include "llvm/Support/xxhash.h"
+#include "lib/Analysis/InitialValue.h"
 
 using namespace mlir;
 using namespace trainc;
-
-int64_t trainc::randomStreamOf(StringRef name) { return int64_t(llvm::xxh3_64bits(name)); }
 
 EntryScope::EntryScope(OpBuilder &builder, StateTable &states, ParameterTable &parameters,
                        int64_t sequenceLength, bool training)

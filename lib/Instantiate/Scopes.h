@@ -7,9 +7,6 @@
 
 namespace trainc {
 
-/// Returns the random stream for a name. It depends on the name only.
-int64_t randomStreamOf(llvm::StringRef name);
-
 /// A parameter of the model, as declared by its layer.
 struct Parameter {
   train::StateOp state;

@@ -1,9 +1,11 @@
 #include "lib/Pipelines/Phases.h"
 
+#include "dialects/Train/Adapters.h"
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Adapters/Passes.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Target.h"
@@ -46,6 +48,7 @@ PassConditions passConditionsOf(ModuleOp module, const CompileOptions &options) 
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   conditions.padsRows = target->rowAlignment() > 1;
   for (auto program : module.getOps<train::ProgramOp>()) {
+    conditions.adapts = train::adaptersOf(program).any();
     conditions.manyRanks = train::kRanks.of(program) > 1;
     conditions.flatStates = train::hasFlatStates(program);
     conditions.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
@@ -70,6 +73,9 @@ PassConditions passConditionsOf(ModuleOp module, const CompileOptions &options) 
 
 void addStepPasses(PassManager &manager, const PassConditions &conditions) {
   manager.addPass(createInstantiatePass());
+  // The adapters' products are cast and differentiated as the model's own are.
+  if (conditions.adapts)
+    manager.addPass(createAddAdapters());
   // Casts precede the backward, which is derived from them.
   if (conditions.lowPrecision || conditions.lowEvaluation)
     manager.addPass(createInsertCasts());

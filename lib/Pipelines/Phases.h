@@ -13,9 +13,9 @@ namespace trainc {
 
 /// Properties of a program that determine which passes run.
 struct PassConditions {
-  bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
-       padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
-       multipliesFp8 = false, offloads = false,
+  bool adapts = false, manyRanks = false, flatStates = false, reproducibleOverRanks = false,
+       fusesEpilogues = false, padsRows = false, lowPrecision = false, lowEvaluation = false,
+       narrowGradients = false, multipliesFp8 = false, offloads = false,
        copiesOutlast = false; ///< whether copies outlast entries on the target's device
   std::optional<MemoryLimit> memoryLimit;
   std::optional<HostLimit> hostLimit;

@@ -2,6 +2,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
+#include "lib/Adapters/Passes.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Target.h"
@@ -50,6 +51,7 @@ void registerPasses() {
   registerTransformsPasses();
   registerTraincInstantiatePasses();
   registerTraincPrecisionPasses();
+  registerTraincAdaptersPasses();
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
   registerTraincRematPasses();

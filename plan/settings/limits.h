@@ -26,4 +26,9 @@ constexpr int64_t kMaxLossScale = int64_t(1) << 40;
 /// Steps of a schedule.
 constexpr int64_t kMaxScheduled = int64_t(1) << 40;
 
+/// Rank of adapters; more than any layer's width.
+constexpr int64_t kMaxLoraRank = int64_t(1) << 16;
+/// Scale of adapters, before it is divided by their rank.
+constexpr int64_t kMaxLoraAlpha = int64_t(1) << 30;
+
 } // namespace trainc::train

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -21,17 +22,18 @@ namespace trainc::train {
 
 /// Kind of a setting's value.
 enum class ValueKind {
-  Number, ///< a whole number from `min` to `max`
-  Bytes,  ///< a number of bytes above 0, such as 16GiB
-  Choice, ///< one of `values`
-  Words,  ///< a comma-separated subset of `values`
-  Names,  ///< comma-separated names of blocks or parameters
-  Shares, ///< comma-separated percentages, each with an optional count: 48x15,30
-  Wrap    ///< units of parameters: words, names of blocks, or one number
+  Number,  ///< a whole number from `min` to `max`
+  Bytes,   ///< a number of bytes above 0, such as 16GiB
+  Choice,  ///< one of `values`
+  Words,   ///< a comma-separated subset of `values`
+  Names,   ///< comma-separated names of blocks or parameters
+  Shares,  ///< comma-separated percentages, each with an optional count: 48x15,30
+  Wrap,    ///< units of parameters: words, names of blocks, or one number
+  Fraction ///< a decimal number from 0 on and below 1, such as 0.05
 };
 
 /// Subject of a setting. train.program has an attribute for each; --help and the docs have a heading.
-enum class Theme { Step, Memory, Checkpointing, Offload, Sharding, Precision, LossScale, Target };
+enum class Theme { Step, Memory, Checkpointing, Offload, Sharding, Precision, LossScale, Target, Adapters };
 
 /// Names of a theme.
 struct ThemeNames {
@@ -48,7 +50,8 @@ inline constexpr ThemeNames kThemes[] = {{Theme::Step, "step", "Step"},
                                          {Theme::Sharding, "sharding", "Sharding"},
                                          {Theme::Precision, "precision", "Precision"},
                                          {Theme::LossScale, "loss_scale", "Loss scale"},
-                                         {Theme::Target, "target", "Target"}};
+                                         {Theme::Target, "target", "Target"},
+                                         {Theme::Adapters, "adapters", "Adapters"}};
 
 constexpr std::string_view attributeOf(Theme theme) { return kThemes[size_t(theme)].attribute; }
 constexpr std::string_view headingOf(Theme theme) { return kThemes[size_t(theme)].heading; }
@@ -66,6 +69,7 @@ enum class Condition {
   FullRecomputation, ///< activation_checkpointing full; budget chooses the value
   Offloading,        ///< any offloading
   OffloadedMoments,  ///< offloading of the optimizer's moments
+  Adapters,          ///< lora
   DeviceMemory,      ///< a target whose device is not the host; other targets reject the setting
   ComputeCapability  ///< a target with compute capabilities; other targets reject the setting
 };
@@ -97,6 +101,8 @@ constexpr std::string_view optionsOf(Condition condition) {
     return "--offload";
   case Condition::OffloadedMoments:
     return "--offload=optimizer in host memory";
+  case Condition::Adapters:
+    return "--lora";
   case Condition::DeviceMemory:
     return kForDeviceMemory;
   case Condition::ComputeCapability:
@@ -263,6 +269,29 @@ template <typename Enum> struct Choice : Setting {
   }
   std::string_view wordFor(Enum value) const { return word(size_t(value)); }
   GivenSetting as(Enum value) const { return {std::string(name), std::string(wordFor(value))}; }
+};
+
+/// Parses a decimal number from 0 on and below 1 in digits, such as 0.05; none for any other text.
+inline std::optional<double> fractionIn(std::string_view text) {
+  double number = 0;
+  const bool isPlain = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return isPlain && error == std::errc() && end == text.data() + text.size() && number < 1
+             ? std::optional(number)
+             : std::nullopt;
+}
+
+/// Description of a valid fraction, for errors.
+inline constexpr std::string_view kExpectedFraction = "a decimal number from 0 on and below 1, such as 0.05";
+
+/// A setting whose value is a decimal number below 1. Its default is a number, too.
+struct Fraction : Setting {
+  constexpr explicit Fraction(Setting setting) : Setting(setting) { kind = ValueKind::Fraction; }
+
+  /// Returns the value, or the default.
+  template <typename Source> double of(const Source &source) const {
+    return fractionIn(textIn(source).value_or(defaultValue)).value_or(0);
+  }
 };
 
 /// A setting whose value is a set of words. The enumerators of `Enum` are in the order of the words.

@@ -464,6 +464,63 @@ inline constexpr Choice kLibraryCalls(
          "plain leaves biases, activations and sums beside products to kernels. On CPUs library calls are "
          "slow and for tests; default: products and attention on GPUs, none on CPUs"});
 
+// --- Adapters ---
+
+inline constexpr Text
+    kLora(ValueKind::Names,
+          {.name = "lora",
+           .theme = Theme::Adapters,
+           .values = "PATTERN,...|all-linear",
+           .defaultValue = "none",
+           .help = "Linear layers that get a low-rank adapter (LoRA), by the ends of their names, with * for "
+                   "any text; or all except the last (all-linear). All other parameters are frozen",
+           .changesNumbers = true});
+inline constexpr Number kLoraRank({.name = "lora_rank",
+                                   .theme = Theme::Adapters,
+                                   .values = "N",
+                                   .min = 1,
+                                   .max = kMaxLoraRank,
+                                   .defaultValue = "8",
+                                   .help = "rank of the adapters' products",
+                                   .condition = Condition::Adapters,
+                                   .changesNumbers = true});
+inline constexpr Number
+    kLoraAlpha({.name = "lora_alpha",
+                .theme = Theme::Adapters,
+                .values = "N",
+                .min = 1,
+                .max = kMaxLoraAlpha,
+                .defaultValue = "8",
+                .help = "scale of the adapters: their products are multiplied by lora_alpha / lora_rank",
+                .condition = Condition::Adapters,
+                .changesNumbers = true});
+inline constexpr Choice<bool>
+    kLoraRslora(true, {.name = "lora_rslora",
+                       .theme = Theme::Adapters,
+                       .values = "false|true",
+                       .defaultValue = "false",
+                       .help = "divide lora_alpha by the square root of lora_rank instead (rsLoRA)",
+                       .condition = Condition::Adapters,
+                       .changesNumbers = true});
+inline constexpr Fraction
+    kLoraDropout({.name = "lora_dropout",
+                  .theme = Theme::Adapters,
+                  .values = "P",
+                  .defaultValue = "0",
+                  .help = "probability with which training drops an input of an adapter",
+                  .condition = Condition::Adapters,
+                  .changesNumbers = true});
+inline constexpr Text kLoraModulesToSave(
+    ValueKind::Names,
+    {.name = "lora_modules_to_save",
+     .theme = Theme::Adapters,
+     .values = "PATTERN,...",
+     .defaultValue = "none",
+     .help = "layers without an adapter whose parameters are trained all the same, such as a new head, by "
+             "the ends of their names, with * for any text",
+     .condition = Condition::Adapters,
+     .changesNumbers = true});
+
 /// All settings, in the order of models, reports and documentation.
 inline constexpr const Setting *kSettings[] = {
     &kMicroBatch,
@@ -513,6 +570,12 @@ inline constexpr const Setting *kSettings[] = {
     &kSkippedSteps,
     &kLossScale,
     &kLossScaleInit,
+    &kLora,
+    &kLoraRank,
+    &kLoraAlpha,
+    &kLoraRslora,
+    &kLoraDropout,
+    &kLoraModulesToSave,
 };
 
 /// Returns the setting with this name; null if there is none.

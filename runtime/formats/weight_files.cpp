@@ -4,6 +4,7 @@
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
+#include "runtime/formats/adapter_names.h"
 #include "runtime/formats/gguf_weights.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ bool isNameOfWeights(std::string_view name) {
 
 /// Name of the weights in a folder, in Hugging Face's search order; empty if there are none.
 Result<fs::path> nameInFolder(const fs::path &folder) {
-  for (const char *name : {kFile, kIndex}) {
+  for (const char *name : {kFile, kIndex, kAdapterFile}) {
     std::error_code error;
     if (fs::exists(folder / name, error))
       return fs::path(name);
@@ -170,6 +171,12 @@ Status WeightFiles::rename(const std::function<std::string(const std::string &)>
     index_.emplace(tensor.name, &tensor);
   }
   return {};
+}
+
+Status WeightFiles::replaceTensors(std::vector<WeightTensor> tensors) {
+  index_.clear();
+  tensors_ = std::move(tensors);
+  return indexTensors();
 }
 
 Status WeightFiles::checkIndex(const WeightIndex &index) const {

@@ -20,17 +20,17 @@ using WeightIndex = std::map<std::string, std::string, std::less<>>;
 /// `path` and the cause. File names must be plain names in the folder of the index.
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text);
 
-/// Whether a folder has a model.safetensors or an index; fails with kInvalidInput if the folder cannot be
-/// read.
+/// Whether a folder has a model.safetensors, an index or an adapter; fails with kInvalidInput if the folder
+/// cannot be read.
 Result<bool> holdsWeights(const std::filesystem::path &folder);
 
 /// Weights by name. Moving the object keeps pointers to tensors valid.
 class WeightFiles {
 public:
-  /// `path` is a safetensors file, a GGUF file, an index (*.json), or a folder with a model.safetensors or a
-  /// model.safetensors.index.json. Tensors of a GGUF file have Hugging Face's names. Errors (kInvalidInput)
-  /// name the file that is missing or damaged, or the tensor that is not in its indexed file, occurs in two
-  /// files, or has a type that is not known.
+  /// `path` is a safetensors file, a GGUF file, an index (*.json), or a folder with a model.safetensors, a
+  /// model.safetensors.index.json or an adapter_model.safetensors. Tensors of a GGUF file have Hugging Face's
+  /// names. Errors (kInvalidInput) name the file that is missing or damaged, or the tensor that is not in its
+  /// indexed file, occurs in two files, or has a type that is not known.
   static Result<WeightFiles> open(const std::filesystem::path &path);
   /// Wraps one open file.
   explicit WeightFiles(SafetensorsView file);
@@ -40,6 +40,10 @@ public:
   /// Gives each tensor the name that `renamed` returns for its name. Fails with kInvalidInput if two tensors
   /// would have the same name.
   Status rename(const std::function<std::string(const std::string &)> &renamed);
+
+  /// Replaces all tensors. The new ones may read the files of the old ones. Fails with kInvalidInput if two
+  /// of them have the same name.
+  Status replaceTensors(std::vector<WeightTensor> tensors);
 
   /// Path that was opened, for messages; paths of joined files are separated by commas.
   const std::string &path() const { return path_; }

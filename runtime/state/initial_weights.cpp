@@ -1,6 +1,7 @@
 #include "runtime/state/initial_weights.h"
 
 #include "base/name_pattern.h"
+#include "runtime/formats/adapter_names.h"
 #include "runtime/formats/hugging_face_names.h"
 #include "runtime/state/tensor_transfer.h"
 
@@ -80,14 +81,44 @@ Result<const WeightTensor *> findByPrefix(const WeightFiles &weights, const std:
   return found;
 }
 
-/// Pairs equal names first, so that no tensor with the name of one parameter is paired with another by a
-/// prefix.
+/// Returns the tensor of an adapter's file for the parameter; null if there is none.
+const WeightTensor *findInAdapter(const WeightFiles &weights, const std::string &name,
+                                  const Tensors &ignored) {
+  for (const std::string &other : adapterFileNames(name))
+    if (const WeightTensor *tensor = weights.find(other); tensor && !ignored.contains(tensor))
+      return tensor;
+  return nullptr;
+}
+
+/// Returns the base model's own tensors for parameters that an adapter's file replaces.
+std::vector<const WeightTensor *> replacedTensors(const WeightFiles &weights, const Pairs &pairs) {
+  std::vector<const WeightTensor *> replaced;
+  for (const auto &[name, tensor] : pairs) {
+    if (!tensor->name.starts_with(kAdapterPrefix))
+      continue;
+    std::vector<std::string> names = otherNames(name);
+    names.push_back(name);
+    for (const std::string &other : names)
+      if (const WeightTensor *own = weights.find(other); own && own != tensor)
+        replaced.push_back(own);
+  }
+  return replaced;
+}
+
+/// Pairs tensors of an adapter's file first, which replace those of the base model, then equal names, so that
+/// no tensor with the name of one parameter is paired with another by a prefix.
 Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor> parameters,
                          const Tensors &ignored) {
   Pairs pairs;
   Tensors taken = ignored;
   for (const StateTensor &parameter : parameters)
-    if (const WeightTensor *tensor = weights.find(parameter.name); tensor && !ignored.contains(tensor)) {
+    if (const WeightTensor *tensor = findInAdapter(weights, parameter.name, ignored)) {
+      pairs.emplace(parameter.name, tensor);
+      taken.insert(tensor);
+    }
+  for (const StateTensor &parameter : parameters)
+    if (const WeightTensor *tensor = weights.find(parameter.name);
+        tensor && !taken.contains(tensor) && !pairs.contains(parameter.name)) {
       pairs.emplace(parameter.name, tensor);
       taken.insert(tensor);
     }
@@ -217,6 +248,12 @@ bool isOneOfSeveral(const std::filesystem::path &file) {
   return of != std::string::npos && of > 0 && isDigit(of - 1) && isDigit(of + kOf.size());
 }
 
+/// Advice if the files have an adapter, and the plan has none.
+constexpr const char *kAdapterAdvice =
+    "; the file has an adapter, and the plan has none: compile with --lora=LAYERS and the adapter's rank and "
+    "alpha, or name weights into which the adapter is merged "
+    "(trainc export --merge); --init-ignore='*.lora_*' leaves the adapter out";
+
 /// Advice if parameters or tensors of the file `path`, such as those of a head, have no partner. `head` is
 /// the file's head if the plan's head may be tied to the embedding; null otherwise.
 std::string adviceOn(const TensorMatch &match, const std::string &path, const WeightTensor *head) {
@@ -278,6 +315,11 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
       unpaired.ignored.push_back(tensor.name);
     }
   TRAINC_ASSIGN_OR_RETURN(const Pairs pairs, pairByName(weights, parameters, passedOver));
+  for (const WeightTensor *replaced : replacedTensors(weights, pairs))
+    if (passedOver.insert(replaced).second)
+      unpaired.ignored.push_back(replaced->name);
+  const bool hasAdapter = std::ranges::any_of(
+      weights.tensors(), [](const WeightTensor &tensor) { return isAdapterName(tensor.name); });
   const auto lookup = [&](const std::string &name) {
     const auto found = pairs.find(name);
     return found == pairs.end() ? nullptr : found->second;
@@ -285,6 +327,10 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
   std::vector<StateTensor> wanted;
   for (const StateTensor &parameter : parameters) {
     const WeightTensor *found = lookup(parameter.name);
+    if (!hasAdapter && isAdapterName(parameter.name)) {
+      ++unpaired.newAdapters;
+      continue;
+    }
     if ((found && found->shape == parameter.shape) || !matchesAny(options.missing, parameter.name)) {
       wanted.push_back(parameter);
       continue;
@@ -292,6 +338,8 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     unpaired.drawn.push_back(parameter.name);
     passedOver.insert(found);
   }
+  const bool plansAdapter = std::ranges::any_of(
+      parameters, [](const StateTensor &parameter) { return isAdapterName(parameter.name); });
   const auto ignore = [&](const WeightTensor &tensor, const Tensors &used) {
     const bool isLeftOut = !passedOver.contains(&tensor) && isNeedless(tensor, used);
     if (isLeftOut)
@@ -299,9 +347,11 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     return isLeftOut || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.tensors(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(match.status(
-      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
-                  adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
+  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
+      "--init={}: the weights do not fit this plan{}", weights.path(),
+      hasAdapter && !plansAdapter
+          ? kAdapterAdvice
+          : adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
   for (TensorTransfer &transfer : match.transfers) // tensors outside a checkpoint have no checksums
     if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
       transfer.checksums = &found->second;

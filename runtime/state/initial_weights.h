@@ -21,8 +21,9 @@ struct InitialWeightsOptions {
 /// Names of parameters and tensors that have no partner, which is no error.
 struct UnpairedWeights {
   std::vector<std::string> drawn;   ///< parameters that keep their values because of --init-missing
-  std::vector<std::string> ignored; ///< tensors that --init-ignore leaves out
+  std::vector<std::string> ignored; ///< tensors that --init-ignore leaves out, or an adapter replaces
   std::vector<std::string> buffers; ///< tensors that Hugging Face stores without need
+  uint64_t newAdapters = 0;         ///< matrices of adapters that keep their values, as no file has any
 };
 
 /// Loads the parts of `parameters` that this rank holds from `weights`, with `threads` threads. F16, BF16 and
@@ -33,6 +34,9 @@ struct UnpairedWeights {
 /// Face stores without need have no parameter: attention masks ("h.0.attn.bias", "h.0.attn.masked_bias"),
 /// rotary frequencies, and an "lm_head.weight" whose bytes are those of a tensor that is used (a tied
 /// embedding).
+///
+/// Tensors of an adapter that PEFT wrote ("base_model.model.") replace those of the base model. If no file
+/// has an adapter, the plan's adapters keep their values.
 ///
 /// Errors (kInvalidInput) list all names that are missing, left over, or of another shape; or they name two
 /// tensors or parameters that match equally well, a pattern that matches nothing, a number that is NaN,

@@ -7,6 +7,7 @@
 #include "plan/schema/entry_names.h"
 #include "runtime/data/formats/foreign_file.h"
 #include "runtime/formats/gguf_config.h"
+#include "runtime/state/adapter_config.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
@@ -149,14 +150,16 @@ std::string describeOtherArithmetic(const Executor &executor, const Environment 
       with(before), with(now));
 }
 
-/// The config.json that the plan writes beside its checkpoints; empty if there is none.
-std::string_view ownConfig(const Executor &executor) {
+/// A file that the plan writes beside its checkpoints; empty if there is none.
+std::string_view exported(const Executor &executor, std::string_view name) {
   if (executor.plan().exports())
     for (const fb::Export *file : *executor.plan().exports())
-      if (view(file->file()) == kConfigFile)
+      if (view(file->file()) == name)
         return view(file->text());
   return {};
 }
+
+std::string_view ownConfig(const Executor &executor) { return exported(executor, kConfigFile); }
 
 Status tellRemarks(const Result<ConfigRemarks> &remarks, const Observers &observers) {
   if (!remarks.ok())
@@ -171,8 +174,10 @@ Status tellRemarks(const Result<ConfigRemarks> &remarks, const Observers &observ
 /// The same weights in another model, such as one with other heads, would be taken without a word.
 Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options,
                    const Observers &observers) {
-  return options.noConfigCheck ? Status()
-                               : tellRemarks(compareConfigs(ownConfig(executor), folder), observers);
+  if (options.noConfigCheck)
+    return {};
+  TRAINC_RETURN_IF_ERROR(compareAdapterConfigs(exported(executor, kAdapterConfigFile), folder));
+  return tellRemarks(compareConfigs(ownConfig(executor), folder), observers);
 }
 
 /// A GGUF file has its model's configuration in itself.
@@ -317,6 +322,8 @@ Result<StartingPoint> loadWeights(Executor &executor, const Environment &trainin
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
+    if (unpaired.newAdapters > 0)
+      observers.tell(&RunObserver::onNote, "the adapter is a new one, as no file has one");
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);

@@ -158,7 +158,7 @@ class CompileErrors(harness.EndToEndTest):
              "write --offload=optimizer --offload-to=host\n"),
             (["--offload-to=nvme"], "--offload-to: expected disk or host, found 'nvme'; did you mean 'disk'?\n"),
             (["--offload-to=cpu"], "--offload-to: expected disk or host, found 'cpu'; did you mean 'host'?\n"),
-            (["--use_lora"], "--use_lora: there is no such thing here yet; parameters are trained themselves"),
+            (["--use_lora"], "--use_lora: write --lora=LAYERS (such as --lora=all-linear)"),
             (["-v"], "-v: trainrun decides it. Give --log-level=debug to trainrun, with the plan\n"),
         ]:
             self.fails([TRAINC, "compile", "gpt.mlir", *arguments], 2, "error: " + expected)

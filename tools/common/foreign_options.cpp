@@ -55,8 +55,6 @@ constexpr std::string_view
                      "compile divides parameters over ranks",
     kNoModelRanks = "models are not divided by tensors, pipelines, sequences or experts; --zero-stage=3 of "
                     "trainc compile divides parameters over ranks",
-    kNoAdapters = "parameters are trained themselves; `group \"wte.*\" frozen` of the model's "
-                  "train.program leaves some as they are",
     kSharedCpus = "the ranks of a host share its CPUs; trainrun --threads=N says how many each takes",
     kReadsAhead = "data files are read as they lie, ahead of the step",
     kMakesCode = "trainc makes code for this CPU itself", kFuses = "the compiler fuses kernels itself",

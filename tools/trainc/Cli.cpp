@@ -242,6 +242,8 @@ void addExport(CLI::App &app, ExportCommand &command) {
       "  trainc export run1 --like=Qwen3-0.6B -o tuned      # of the latest checkpoint\n"
       "  trainc export run1 --like=Qwen3-0.6B -o tuned.gguf # for llama.cpp\n"
       "  trainc export run1 --like=base.gguf --type=q8_0 -o tuned.gguf\n"
+      "  trainc export lora --like=Qwen3-0.6B -o adapter    # of a run with --lora, for PEFT\n"
+      "  trainc export lora --like=Qwen3-0.6B --merge -o tuned\n"
       "The output has the weights' names, types and files of --like, and its tokenizer and configuration.");
   exporting
       ->add_option(
@@ -264,6 +266,10 @@ void addExport(CLI::App &app, ExportCommand &command) {
                    "Type of the matrices in a GGUF file; default: that of most weights of --like, else f16")
       ->transform(oneOfWords({"f32", "f16", "bf16", "q8_0"}))
       ->type_name("f32|f16|bf16|q8_0");
+  exporting->add_flag(
+      "--merge", command.merge,
+      "Of a run with --lora: merge the adapter into the weights, and write all of them; without "
+      "it, write the adapter alone, as PEFT does");
   addQuiet(*exporting, command.quiet);
 }
 

@@ -66,7 +66,8 @@ struct ExportCommand {
   std::string checkpoint;
   std::string like; ///< folder or GGUF file whose form the output has
   std::string output;
-  std::string type; ///< of matrices in a GGUF file ("Q8_0"); empty: that of `like`
+  std::string type;   ///< of matrices in a GGUF file ("Q8_0"); empty: that of `like`
+  bool merge = false; ///< whether adapters are merged into the weights
   bool quiet = false;
 };
 

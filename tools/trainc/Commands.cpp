@@ -12,8 +12,10 @@
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
+#include "runtime/state/export_adapter.h"
 #include "runtime/state/export_folder.h"
 #include "runtime/state/export_gguf.h"
+#include "runtime/state/merge_adapters.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
 #include "tools/trainc/Summary.h"
@@ -137,10 +139,39 @@ static Status consolidate(const ConsolidateCommand &command) {
   return {};
 }
 
-static Status exportFolder(const ExportCommand &command) {
-  const Result<WeightSource> source = openWeightSource(command.checkpoint);
+/// Opens the checkpoint to export, with adapters merged if that is asked for.
+static Result<WeightSource> openExported(const ExportCommand &command) {
+  Result<WeightSource> source = openWeightSource(command.checkpoint);
   if (!source.ok())
     return explainUnreadWeights(command.checkpoint, source.status());
+  if (!command.merge)
+    return source;
+  if (!hasAdapters(*source))
+    return invalidInput("--merge: expected a checkpoint of a run with adapters (--lora), found none in {}; "
+                        "leave --merge out",
+                        source->path.string());
+  TRAINC_ASSIGN_OR_RETURN(const AdapterConfig config, adapterConfigOf(*source));
+  return mergeAdapters(std::move(*source), config);
+}
+
+static Status exportAdapterFolder(const WeightSource &source, const ExportCommand &command) {
+  TRAINC_ASSIGN_OR_RETURN(const AdapterConfig config, adapterConfigOf(source));
+  TRAINC_RETURN_IF_ERROR(runLongWork("exported", [&](const auto &progress) {
+    WeightWriterOptions options;
+    options.progress = progress;
+    return exportAdapter(source, config, command.like, command.output, options);
+  }));
+  sayWritten(command.quiet, command.output,
+             fmt::format("the adapter of {} to {}, as PEFT has it", source.path.string(), command.like));
+  return {};
+}
+
+static Status exportFolder(const ExportCommand &command) {
+  const Result<WeightSource> source = openExported(command);
+  if (!source.ok())
+    return source.status();
+  if (hasAdapters(*source))
+    return exportAdapterFolder(*source, command);
   WeightWriterOptions options;
   options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
   TRAINC_RETURN_IF_ERROR(runLongWork("exported", [&](const auto &progress) {
@@ -176,9 +207,13 @@ static Result<GgufMetadata> metadataLike(const WeightSource &source, const Weigh
 }
 
 static Status exportGgufFile(const ExportCommand &command) {
-  const Result<WeightSource> source = openWeightSource(command.checkpoint);
+  const Result<WeightSource> source = openExported(command);
   if (!source.ok())
-    return explainUnreadWeights(command.checkpoint, source.status());
+    return source.status();
+  if (hasAdapters(*source))
+    return invalidInput(
+        "-o {}: a GGUF file of a model cannot hold the adapter of {} alone; give --merge, too",
+        command.output, source->path.string());
   const Result<WeightFiles> like = WeightFiles::open(command.like);
   if (!like.ok())
     return explainUnreadWeights(command.like, like.status());

@@ -78,6 +78,13 @@ CLI::Validator validatorOf(const Setting &setting) {
     return withForeignValues(setting, oneOfWords(setting.words()));
   case ValueKind::Words:
     return withForeignValues(setting, someOfWords(setting));
+  case ValueKind::Fraction:
+    return {[](std::string &text) {
+              return train::fractionIn(text)
+                         ? std::string()
+                         : fmt::format("expected {}, found '{}'", train::kExpectedFraction, text);
+            },
+            ""};
   case ValueKind::Wrap:
   case ValueKind::Names: // names of blocks and parameters, which the compiler checks
   case ValueKind::Shares:

@@ -106,7 +106,8 @@ TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_EQ(
       homeOutsideCompile("learning_rate"),
       "there is no option for it; write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`");
-  EXPECT_THAT(*homeOutsideCompile("lora-rank"), StartsWith("there is no such thing here yet; "));
+  EXPECT_EQ(homeOutsideCompile("lora_target_modules"),
+            "write --lora=LAYERS (such as --lora=all-linear)");
   // The longest beginning wins, and a name of its own over both.
   EXPECT_THAT(*homeOutsideCompile("parallelism_config_dp_shard_size"), HasSubstr("--hybrid-shard"));
   EXPECT_EQ(homeOutsideCompile("frobnicate"), std::nullopt);
@@ -151,7 +152,8 @@ TEST(ForeignOptions, OtherOptionsThatAreCommon) {
             "it is not needed here: torchrun takes it: write it before trainrun");
   EXPECT_EQ(homeOutsideCompile("fp8"), "write --precision=bf16 --product-type=fp8");
   EXPECT_EQ(homeOutsideTrainrun("dist_backend", "nccl"), "write --comm=NAME");
-  EXPECT_THAT(*homeOutsideCompile("use_lora"), HasSubstr("there is no such thing here yet"));
+  EXPECT_EQ(homeOutsideCompile("lora_r"), "write --lora-rank=N");
+  EXPECT_EQ(homeOutsideCompile("use_lora"), "write --lora=LAYERS (such as --lora=all-linear)");
 }
 
 /// Options whose names are ours, with values of other programs.

@@ -53,3 +53,11 @@ TEST(Settings, DescriptionsOfTypesNameTheDefault) {
     if (setting->theme == Theme::Precision && setting != &kKeepF32)
       EXPECT_NE(setting->description().find("default: "), std::string::npos) << setting->name;
 }
+
+TEST(Settings, Fractions) {
+  EXPECT_EQ(fractionIn("0"), 0);
+  EXPECT_EQ(fractionIn("0.05"), 0.05);
+  EXPECT_EQ(fractionIn(".5"), 0.5);
+  for (const std::string_view text : {"", "1", "1.5", "-0.1", "+0.1", "5e-2", "0x1", "nan", "0.1 ", "0.1.2"})
+    EXPECT_EQ(fractionIn(text), std::nullopt) << text;
+}

@@ -1,0 +1,104 @@
+#include "runtime/state/adapter_config.h"
+
+#include "base/input_file.h"
+#include "base/json_text.h"
+#include "base/plain_text.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace trainc {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+double AdapterConfig::scale() const {
+  return alpha / (rootOfRank ? std::sqrt(static_cast<double>(rank)) : static_cast<double>(rank));
+}
+
+/// Whether a key has a value that asks for something.
+static bool isGiven(const Json &config, const char *key) {
+  const auto found = config.find(key);
+  return found != config.end() && !found->is_null() && *found != false && !found->empty();
+}
+
+/// A key with which PEFT computes something else than a plan.
+static std::string foreignKey(const Json &config) {
+  for (const char *key :
+       {"use_dora", "use_qalora", "use_bdlora", "lora_bias", "rank_pattern", "alpha_pattern",
+        "layer_replication", "trainable_token_indices", "alora_invocation_tokens", "arrow_config",
+        "monteclora_config", "target_parameters"})
+    if (isGiven(config, key))
+      return fmt::format("\"{}\": {}", key, printable(config[key].dump()));
+  const auto bias = config.find("bias");
+  if (bias != config.end() && *bias != "none")
+    return fmt::format("\"bias\": {}", printable(bias->dump()));
+  return {};
+}
+
+static bool truthOf(const Json &config, const char *key) {
+  const auto found = config.find(key);
+  return found != config.end() && *found == true;
+}
+
+Result<AdapterConfig> parseAdapterConfig(const fs::path &path, std::string_view text) {
+  TRAINC_ASSIGN_OR_RETURN(Json json, parseJson(path.string(), text));
+  if (!json.is_object())
+    return invalidInput("{}: expected an object, found {}", path.string(), json.type_name());
+  const auto type = json.find("peft_type");
+  if (type == json.end() || *type != "LORA")
+    return invalidInput(
+        "{}: expected \"peft_type\": \"LORA\", found {}; other kinds of adapters are not known",
+        path.string(), type == json.end() ? "nothing" : printable(type->dump()));
+  if (const std::string foreign = foreignKey(json); !foreign.empty())
+    return invalidInput("{}: {} computes something else than the adapters of trainc, which have one rank and "
+                        "one scale; merge the adapter in PEFT (merge_and_unload), and begin with that model",
+                        path.string(), foreign);
+  const auto rank = json.find("r"), alpha = json.find("lora_alpha");
+  if (rank == json.end() || !rank->is_number_unsigned() || *rank == 0 || alpha == json.end() ||
+      !alpha->is_number())
+    return invalidInput("{}: expected a whole number \"r\" above 0 and a number \"lora_alpha\"",
+                        path.string());
+  AdapterConfig config;
+  config.rank = rank->get<uint64_t>();
+  config.alpha = alpha->get<double>();
+  config.rootOfRank = truthOf(json, "use_rslora");
+  config.isInOut = truthOf(json, "fan_in_fan_out");
+  if (const auto saved = json.find("modules_to_save"); saved != json.end() && saved->is_array())
+    for (const Json &layer : *saved)
+      if (layer.is_string())
+        config.saved.push_back(layer.get<std::string>());
+  config.json = std::move(json);
+  return config;
+}
+
+Result<std::optional<AdapterConfig>> readAdapterConfig(const fs::path &folder) {
+  const fs::path path = folder / kAdapterConfigFile;
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return std::optional<AdapterConfig>();
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(AdapterConfig config, parseAdapterConfig(path, text));
+  return std::optional(std::move(config));
+}
+
+/// The options of `trainc compile` that make such adapters.
+static std::string optionsOf(const AdapterConfig &config) {
+  return fmt::format("--lora-rank={} --lora-alpha={}{}", config.rank, config.alpha,
+                     config.rootOfRank ? " --lora-rslora=true" : "");
+}
+
+Status compareAdapterConfigs(std::string_view own, const fs::path &folder) {
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<AdapterConfig> other, readAdapterConfig(folder));
+  if (!other || own.empty())
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const AdapterConfig mine, parseAdapterConfig("the plan", own));
+  if (mine.rank == other->rank && mine.scale() == other->scale())
+    return {};
+  return invalidInput("{}: expected an adapter of rank {} and scale {}, as in the plan, found rank {} and "
+                      "scale {}; compile with {}",
+                      (folder / kAdapterConfigFile).string(), mine.rank, mine.scale(), other->rank,
+                      other->scale(), optionsOf(*other));
+}
+
+} // namespace trainc
