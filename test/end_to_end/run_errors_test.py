@@ -71,7 +71,7 @@ class RunErrors(GoldenRunTest):
             ("--max_steps", "--max_steps: write --steps=N"),
             ("--bf16", "--bf16: the plan has decided it. Give --precision=bf16 to trainc compile, and run the new plan"),
             ("--output_dir", "--output_dir: write --checkpoint-dir=DIR"),
-            ("--num_train_epochs", "--num_train_epochs: there is no such thing here yet; trainrun counts steps: --steps = epochs x samples / (samples per step)"),
+            ("--num_train_epochs", "--num_train_epochs: write --epochs=N"),
             ("--persist-below", "--persist-below: the plan has decided it. Give --param-persistence-threshold to trainc compile, and run the new plan"),
             ("--checkpoint-stride", "--checkpoint-stride: the plan has decided it. Give --checkpoint-keep=0,100,0,100 to trainc compile, and run the new plan"),
             ("--loss-scale-window", "--loss-scale-window: it is no longer an option: the scale doubles after 2000 steps without overflow"),

@@ -68,8 +68,7 @@ constexpr std::string_view
     kNoDatasets = "nothing is downloaded: trainc tokenize makes a token file of texts, which trainrun --data "
                   "takes",
     kModelIsText = "the model's text decides it; trainc import writes the text of a known model",
-    kNoParts = "files are taken whole: trainrun --data for training, --eval-data for evaluation",
-    kEpochs = "trainrun counts steps: --steps = epochs x samples / (samples per step)";
+    kNoParts = "files are taken whole: trainrun --data for training, --eval-data for evaluation";
 
 constexpr ForeignOption kForeignOptions[] = {
 #define TRAINC_FOREIGN_OPTION(NAME, HOME, ...) {NAME, Home::k##HOME, __VA_ARGS__},

@@ -203,9 +203,12 @@ TEST(ForeignOptions, AnswersFollowTheValue) {
        "there is no option for it; write it in the model's train.program, as in `schedule linear(warmup "
        "100)`"},
       {"lr_scheduler_type", "polynomial",
-       "there is no such thing here yet; there are the schedules constant, linear and cosine, as in "
-       "`schedule "
-       "cosine(warmup 100)`"},
+       "there is no option for it; write it in the model's train.program, as in `schedule "
+       "polynomial(power 2, warmup 100)`"},
+      {"lr_scheduler_type", "reduce_lr_on_plateau",
+       "there is no such thing here yet; there are the schedules constant, linear, cosine, "
+       "cosine_with_restarts, polynomial, one_minus_sqrt, inverse_sqrt, one_cycle and lr_range_test, as in "
+       "`schedule cosine(warmup 100)`"},
   };
   for (const auto &[name, value, answer] : cases)
     EXPECT_EQ(homeOutsideCompile(name, value), answer) << name << '=' << value;
@@ -220,7 +223,7 @@ TEST(ForeignOptions, AnswersSayUnits) {
               HasSubstr("a step has N x --accumulate x --ranks"));
   EXPECT_THAT(*homeOutsideCompile("ddp_bucket_cap_mb", "25"), HasSubstr("elements, not megabytes"));
   EXPECT_THAT(*homeOutsideCompile("stage3_prefetch_bucket_size"), HasSubstr("in units, not elements"));
-  EXPECT_THAT(*homeOutsideCompile("warmup_ratio", "0.1"), HasSubstr("number of steps"));
+  EXPECT_THAT(*homeOutsideCompile("warmup_ratio", "0.1"), HasSubstr("linear(warmup_ratio 0.03)"));
   EXPECT_THAT(*homeOutsideTrainrun("logging_steps", "10"), HasSubstr("about twenty lines"));
   EXPECT_THAT(*homeOutsideTrainrun("generation_max_length"), HasSubstr("without those of the prompt"));
   EXPECT_THAT(*homeOutsideTrainrun("model_name_or_path", "gpt2"), HasSubstr("nothing is downloaded"));
