@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from types import TracebackType
 
 from tqdm import tqdm
 
@@ -37,7 +38,14 @@ class Report:
         self._bar = tqdm(total=reader.size(), unit="B", unit_scale=True, leave=False, file=sys.stderr,
                          disable=conversion.quiet or not sys.stderr.isatty())  # fmt: skip
 
+    def __enter__(self) -> Report:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.close()
+
     def say(self, text: str) -> None:
+        """Prints a line, unless the program is quiet."""
         if not self._conversion.quiet:
             self._bar.write(text, file=sys.stderr)
 
@@ -142,7 +150,7 @@ def convert_sequences(task: str, conversion: Conversion, settings: ChatSettings,
     packer: Packer | Padder = Packer(lengths.row, padding) if lengths.is_packed else Padder(lengths.row, padding)
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
     shown = 0
-    with SafetensorsWriter(conversion.output, _metadata(task, encoder.folder)) as writer:
+    with SafetensorsWriter(conversion.output, _metadata(task, encoder.folder)) as writer, report:
         for encoded in encode_all(encoder, make, settings, chunks, conversion.workers):
             report.progress()
             report.take_bad(encoded.bad)
@@ -171,7 +179,7 @@ def convert_table(task: str, conversion: Conversion, settings: TableSettings) ->
     if settings.labels:
         metadata["labels"] = json.dumps(settings.labels, ensure_ascii=False)
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
-    with SafetensorsWriter(conversion.output, metadata) as writer:
+    with SafetensorsWriter(conversion.output, metadata) as writer, report:
         for table in encode_all(encoder, make, settings, chunks, conversion.workers):
             report.progress()
             report.take_bad(table.bad)

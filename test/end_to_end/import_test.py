@@ -138,6 +138,13 @@ class ImportTestCase(harness.EndToEndTest):
             # The bias of keys without rotary positions has no gradient: it shifts all scores of a query alike.
             self.assertLess(largest, GRADIENT_BOUND * max(expected["norm"], 1e-2 * largest_norm), key)
 
+    def check_generation(self, plan, numbers):
+        prompt = "".join(chr(FIRST_CHARACTER + token) for token in import_weights.PROMPT)
+        out, _ = self.trainrun(plan, "--init", "model", "--tokenizer", "model", f"--generate={prompt}", "--temperature=0",
+                               "--max-tokens", import_weights.GENERATED)
+        generated = [ord(character) - FIRST_CHARACTER for character in out.strip().removeprefix(prompt)]
+        self.assertEqual(generated, numbers["tokens"])
+
 
 class ImportTest(ImportTestCase):
     def check_family(self, name):
@@ -153,12 +160,27 @@ class ImportTest(ImportTestCase):
             losses = self.run_steps(self.compile(text, f"--seq-len={length}"), "--steps", "1")
             self.assert_close(losses, [loss], LOSS_BOUND, f"loss of {length} tokens")
 
-    def check_generation(self, plan, numbers):
-        prompt = "".join(chr(FIRST_CHARACTER + token) for token in import_weights.PROMPT)
-        out, _ = self.trainrun(plan, "--init", "model", "--tokenizer", "model", f"--generate={prompt}", "--temperature=0",
-                               "--max-tokens", import_weights.GENERATED)
-        generated = [ord(character) - FIRST_CHARACTER for character in out.strip().removeprefix(prompt)]
-        self.assertEqual(generated, numbers["tokens"])
+
+class PackedTest(ImportTestCase):
+    """With `--packed` and one text in each row, a model computes what it computes without. test/python tests rows of several texts."""
+
+    FAMILIES = ["bloom", "gemma2", "gpt2"]  # no column of positions; rotary positions and windows; learned positions
+
+    def test_one_text_in_each_row(self):
+        for name in self.FAMILIES:
+            numbers = numbers_of(name)
+            write_data("data.safetensors", numbers)
+            columns = read_safetensors("data.safetensors")
+            rows, length = columns["tokens"].shape
+            columns["segments"] = Tensor("I32", [rows, length], [1] * (rows * length))
+            columns["positions"] = Tensor("I32", [rows, length], list(range(length)) * rows)
+            write_safetensors("data.safetensors", columns)
+            plan = self.compile(self.imported({**numbers, "options": [*numbers.get("options", []), "--packed"]}))
+            self.check_training(plan, numbers)
+            self.assertIn("%segments", Path("model.mlir").read_text())
+            self.check_generation(plan, numbers)
+            shutil.rmtree("run")
+            shutil.rmtree("model")
 
 
 class DropoutTest(ImportTestCase):

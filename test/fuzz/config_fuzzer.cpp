@@ -102,11 +102,12 @@ extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t oneSize, 
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string_view text(reinterpret_cast<const char *>(data), size);
-  importer::ImportOptions own, newHead;
+  importer::ImportOptions own, newHead, packed;
   newHead.reading.keepsDropout = false;
   newHead.task = importer::Task::Classification;
   newHead.labels = 3;
-  for (const importer::ImportOptions &options : {own, newHead}) {
+  packed.isPacked = true;
+  for (const importer::ImportOptions &options : {own, newHead, packed}) {
     const auto model = importer::importModel("config.json", text, options);
     if (!model.ok() && model.status().message().empty())
       std::abort();
