@@ -144,6 +144,18 @@ class LoraTest(harness.EndToEndTest):
         for name, tensor in one.items():
             self.assert_close(two[name].values, tensor.values, golden_numbers.WEIGHTS_BOUND, name)
 
+    def test_recomputation_and_offload_change_no_bits(self):
+        """Dropped inputs of adapters are drawn again as they were."""
+        dropout = ["--lora-dropout=0.3"]
+        self.compile_variant("gpt", *dropout)
+        self.train("gpt", "--steps=3", "--checkpoint-dir=plain", "--seed=5")
+        for name, option in [("full", "--activation-checkpointing=full"), ("selective", "--activation-checkpointing=selective"), ("disk", "--offload=optimizer")]:
+            self.compile_variant("gpt", *dropout, option)
+            self.train("gpt", "--steps=3", "--checkpoint-dir", name, "--seed=5")
+            for file in ("model", "optimizer"):
+                same = Path("plain/step-00000003", f"{file}.safetensors").read_bytes() == Path(name, "step-00000003", f"{file}.safetensors").read_bytes()
+                self.assertTrue(same, f"{file} with {option}")
+
     def test_bf16_follows_fp32(self):
         golden = read_safetensors(GOLDEN / "lora" / "gpt" / "golden.safetensors")
         self.compile_variant("gpt", "--precision=bf16")

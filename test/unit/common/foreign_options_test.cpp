@@ -106,8 +106,7 @@ TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_EQ(
       homeOutsideCompile("learning_rate"),
       "there is no option for it; write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`");
-  EXPECT_EQ(homeOutsideCompile("lora_target_modules"),
-            "write --lora=LAYERS (such as --lora=all-linear)");
+  EXPECT_EQ(homeOutsideCompile("lora_target_modules"), "write --lora=LAYERS (such as --lora=all-linear)");
   // The longest beginning wins, and a name of its own over both.
   EXPECT_THAT(*homeOutsideCompile("parallelism_config_dp_shard_size"), HasSubstr("--hybrid-shard"));
   EXPECT_EQ(homeOutsideCompile("frobnicate"), std::nullopt);
