@@ -304,10 +304,10 @@ def Plan_StateOp : Plan_Op<"state"> {
 def Plan_TrainingOp : Plan_Op<"training"> {
   let summary = "batch, accumulation and learning-rate schedule, whether skipped steps advance the schedule, and whether eval has a perplexity";
   let arguments = (ins I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
-                       StrAttr:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total, UnitAttr:$skipped_advance, UnitAttr:$likelihood, OptionalAttr<I64Attr>:$model_checksum);
+                       StrAttr:$schedule, DenseF64ArrayAttr:$numbers, F64Attr:$peak, I64Attr:$total, UnitAttr:$skipped_advance, UnitAttr:$likelihood, OptionalAttr<I64Attr>:$model_checksum);
   let assemblyFormat = [{
     `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
-    custom<Schedule>($schedule) `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total (`skipped_advance` $skipped_advance^)? (`likelihood` $likelihood^)? (`model_checksum` $model_checksum^)? attr-dict
+    custom<Schedule>($schedule) `numbers` $numbers `peak` $peak `total` $total (`skipped_advance` $skipped_advance^)? (`likelihood` $likelihood^)? (`model_checksum` $model_checksum^)? attr-dict
   }];
 }
 

@@ -107,20 +107,26 @@ LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
 
 // --- Schedule ---
 
-/// Converts a schedule's number to a whole number of steps.
-static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double number, int64_t &steps) {
-  if (!(number >= 0 && number <= double(kMaxScheduled) && number == std::floor(number)))
-    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps up to " << kMaxScheduled
-                                 << ", found " << formatNumber(number);
-  steps = int64_t(number);
-  return success();
+ScheduleAttr ScheduleAttr::standard(MLIRContext *context, StringRef kind) {
+  SmallVector<double> numbers;
+  for (const ScheduleNumber &number : formulaOf(*findSchedule(kind)).numbers)
+    numbers.push_back(number.standard);
+  return get(context, kind, /*total=*/0, DenseF64ArrayAttr::get(context, numbers));
 }
 
-static SmallVector<NumberField> scheduleSettings(const ScheduleFormula &schedule, double &warmup,
-                                                 double &total, double &minimum) {
-  if (!schedule.decays)
-    return {{"warmup", &warmup}};
-  return {{"warmup", &warmup}, {"total", &total}, {"minimum", &minimum}};
+double ScheduleAttr::number(StringRef word) const {
+  return numberOf(formulaOf(*findSchedule(getKind())), getNumbers().asArrayRef(), word);
+}
+
+/// The words of a schedule's numbers and, for one that ends, `total`, and the values that they set.
+static SmallVector<NumberField> scheduleSettings(const ScheduleFormula &schedule,
+                                                 MutableArrayRef<double> values, double &total) {
+  SmallVector<NumberField> settings;
+  for (auto [number, value] : llvm::zip(schedule.numbers, values))
+    settings.push_back({number.word, &value});
+  if (schedule.ends)
+    settings.push_back({"total", &total});
+  return settings;
 }
 
 ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedule) {
@@ -131,48 +137,71 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
   const std::optional<fb::ScheduleKind> kind = findSchedule(word);
   if (!kind)
     return parser.emitError(loc) << "schedule: " << describeUnknownWord(word, textsOf(kScheduleWords));
-  double warmup = 0, total = 0, minimum = 0;
-  int64_t warmupSteps = 0, totalSteps = 0;
-  SmallVector<NumberField> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);
-  if (parseNumbers(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
-      toSteps(parser, loc, "total", total, totalSteps))
+  const ScheduleFormula &formula = formulaOf(*kind);
+  double total = 0;
+  SmallVector<double> values(ScheduleAttr::standard(parser.getContext(), word).getNumbers().asArrayRef());
+  SmallVector<NumberField> settings = scheduleSettings(formula, values, total);
+  if (parseNumbers(parser, word, settings))
     return failure();
-  if (llvm::any_of(settings, [](NumberField &each) { return each.word == "total" && each.isSet; }) &&
-      totalSteps == 0)
+  const bool hasTotal =
+      llvm::any_of(settings, [](NumberField &each) { return each.word == "total" && each.isSet; });
+  if (!expectedOf(hasTotal ? ScheduleRange::Count : ScheduleRange::Steps, total).empty())
     return parser.emitError(loc) << "'total' must be a whole number of steps from 1 to " << kMaxScheduled
-                                 << ", found 0; leave it out for the steps of the run";
+                                 << ", found " << formatNumber(total)
+                                 << (total == 0 ? "; leave it out for the steps of the run" : "");
   schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
-                                      warmupSteps, totalSteps, f64(parser, minimum));
+                                      int64_t(total), DenseF64ArrayAttr::get(parser.getContext(), values));
   return success(schedule != nullptr);
 }
 
 void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
-  double warmup = double(schedule.getWarmup()), total = double(schedule.getTotal());
-  double minimum = schedule.getMinimum().getValueAsDouble();
+  double total = double(schedule.getTotal());
+  SmallVector<double> values(schedule.getNumbers().asArrayRef());
   SmallVector<NumberField> settings =
-      scheduleSettings(formulaOf(*findSchedule(schedule.getKind())), warmup, total, minimum);
+      scheduleSettings(formulaOf(*findSchedule(schedule.getKind())), values, total);
+  const ScheduleAttr standard = ScheduleAttr::standard(schedule.getContext(), schedule.getKind());
   for (NumberField &setting : settings)
-    setting.isSet = *setting.value != 0;
+    setting.isSet = *setting.value != standard.number(setting.word);
   printer << schedule.getKind();
   printNumbers(printer, settings);
 }
 
-LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
-                                   int64_t warmup, int64_t total, FloatAttr minimum) {
-  if (!findSchedule(kind))
-    return emitError() << "unknown schedule '" << kind << "'";
-  if (warmup < 0 || total < 0 || warmup > kMaxScheduled || total > kMaxScheduled)
-    return emitError() << "schedule: steps must lie between 0 and " << kMaxScheduled << ", found warmup "
-                       << warmup << " and total " << total;
+/// Verifies rules that concern several numbers of a schedule.
+static LogicalResult checkLengths(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                  const ScheduleFormula &formula, ArrayRef<double> numbers, int64_t total) {
+  auto number = [&](std::string_view word) { return numberOf(formula, numbers, word); };
+  for (auto [steps, ratio] : {std::pair("warmup", "warmup_ratio"), std::pair("decay", "decay_ratio")})
+    if (number(steps) != 0 && number(ratio) != 0)
+      return emitError() << "schedule: " << steps << " (steps) and " << ratio
+                         << " (share of the total) set the same length; give one of them";
+  const auto warmup = int64_t(number("warmup")), decay = int64_t(number("decay"));
   if (total > 0 && warmup > total)
     return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
   if (total > 0 && warmup == total)
     return emitError() << "schedule: after a warmup of " << warmup << " steps, a total of " << total
                        << " leaves none in which the rate falls";
-  const double lowest = minimum.getValueAsDouble();
-  if (StringRef expected = expectation(NumberRange::NotNegative, lowest); !expected.empty())
-    return emitError() << "schedule: minimum must be " << expected << ", found " << formatInF32(lowest);
+  if (total > 0 && warmup + decay > total)
+    return emitError() << "schedule: a warmup of " << warmup << " steps and a decay of " << decay
+                       << " do not fit into a total of " << total;
   return success();
+}
+
+LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
+                                   int64_t total, DenseF64ArrayAttr numbers) {
+  const std::optional<fb::ScheduleKind> found = findSchedule(kind);
+  if (!found)
+    return emitError() << "unknown schedule '" << kind << "'";
+  const ScheduleFormula &formula = formulaOf(*found);
+  if (numbers.size() != int64_t(formula.numbers.size()))
+    return emitError() << "schedule: '" << kind << "' has " << formula.numbers.size() << " numbers, found "
+                       << numbers.size();
+  for (auto [number, value] : llvm::zip(formula.numbers, numbers.asArrayRef()))
+    if (std::string_view expected = expectedOf(number.range, value); !expected.empty())
+      return emitError() << "schedule: '" << number.word << "' must be " << expected << ", found "
+                         << formatNumber(value);
+  if (total < 0 || total > kMaxScheduled)
+    return emitError() << "schedule: total must lie between 0 and " << kMaxScheduled << ", found " << total;
+  return checkLengths(emitError, formula, numbers, total);
 }
 
 // --- Group ---

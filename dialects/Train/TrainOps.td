@@ -52,7 +52,13 @@ def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
 
 def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
   let summary = "the learning rate over steps, e.g. `cosine(warmup 700, total 10000, minimum 6e-5)`";
-  let parameters = (ins StringRefParameter<"name of a formula (`plan/facts/schedules.h`)">:$kind, "int64_t":$warmup, "int64_t":$total, "::mlir::FloatAttr":$minimum);
+  let parameters = (ins StringRefParameter<"name of a formula (`plan/facts/schedules.h`)">:$kind, "int64_t":$total, "::mlir::DenseF64ArrayAttr":$numbers);
+  let extraClassDeclaration = [{
+    /// The schedule with the default of each number.
+    static ScheduleAttr standard(::mlir::MLIRContext *context, ::llvm::StringRef kind);
+    /// The number of that word; 0 if the kind has none.
+    double number(::llvm::StringRef word) const;
+  }];
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }

@@ -67,7 +67,7 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
     return errorAt("clip") << "clip must be " << (std::isfinite(inF32(clip)) ? "above 0" : "finite")
                            << ", found " << formatInF32(clip) << "; leave it out not to clip";
   double peak = program.getAs<OptimizerAttr>("optimizer").getLr().getValueAsDouble(),
-         minimum = program.getAs<ScheduleAttr>("schedule").getMinimum().getValueAsDouble();
+         minimum = program.getAs<ScheduleAttr>("schedule").number("minimum");
   if (minimum > peak)
     return errorAt("schedule") << "the schedule's minimum " << formatNumber(minimum)
                                << " exceeds the optimizer's lr " << formatNumber(peak);
@@ -202,12 +202,11 @@ ParseResult ProgramParser::checkLines() {
     return emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
            << "schedule: a run of " << steps.getInt() << " steps ";
   };
-  if (schedule.getWarmup() > steps.getInt())
+  if (auto warmup = int64_t(schedule.number("warmup")); warmup > steps.getInt())
     // `trainrun --steps` may run longer.
-    warn() << "ends within the warmup of " << schedule.getWarmup()
-           << ", before the rate reaches the optimizer's lr";
+    warn() << "ends within the warmup of " << warmup << ", before the rate reaches the optimizer's lr";
   if (int64_t total = schedule.getTotal();
-      total > 0 && steps.getInt() > total && schedule.getMinimum().getValue().isZero())
+      total > 0 && steps.getInt() > total && schedule.number("minimum") == 0)
     warn() << "goes beyond the total of " << total << ", after which the rate is 0 and nothing is trained";
   return success();
 }
@@ -226,8 +225,7 @@ ParseResult ProgramParser::parse() {
              << (needed == "model" ? "model @gpt2" : "optimizer adamw(lr 6e-4)") << "'";
   Builder &builder = parser.getBuilder();
   if (!seen.contains("schedule"))
-    state.addAttribute("schedule", ScheduleAttr::get(parser.getContext(), kSchedules[0].name, 0, 0,
-                                                     builder.getF64FloatAttr(0)));
+    state.addAttribute("schedule", ScheduleAttr::standard(parser.getContext(), kSchedules[0].name));
   if (!groups.empty())
     state.addAttribute("groups", builder.getArrayAttr(groups));
   if (!exports.empty())

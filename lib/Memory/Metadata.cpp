@@ -91,9 +91,9 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   auto training = plan::TrainingOp::create(
       builder, program.getLoc(), microBatch, train::kAccumulate.of(program),
       train::kSeqLen.given(program).value_or(0), train::kSteps.given(program).value_or(0),
-      train::kEvalBatch.given(program).value_or(microBatch), schedule.getKind(),
-      program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-      schedule.getTotal(), skippedAdvance(program), program.getLikelihood(), program.getModelChecksumAttr());
+      train::kEvalBatch.given(program).value_or(microBatch), schedule.getKind(), schedule.getNumbers(),
+      program.getOptimizer().getLr().getValue(), schedule.getTotal(), skippedAdvance(program),
+      program.getLikelihood(), program.getModelChecksumAttr());
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<int64_t> reserved = train::kReserveMemory.given(program))
     training->setAttr("train.reserved", builder.getI64IntegerAttr(*reserved));

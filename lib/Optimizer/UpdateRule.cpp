@@ -8,6 +8,13 @@ Value UpdateRule::addDecay(StepBuilder &build, const TrainedParameter &parameter
   return decay == 0 ? parameter.gradient : build.add(parameter.gradient, build.mul(parameter.value, decay));
 }
 
+Value UpdateRule::decayed(StepBuilder &build, const TrainedParameter &parameter, Value rate) {
+  double decay = parameter.settings.weightDecay;
+  if (decay == 0)
+    return parameter.value;
+  return build.scale(parameter.value, build.sub(1, build.mul(rate, decay)));
+}
+
 Value UpdateRule::advance(StepBuilder &build, StringRef kind, RankedTensorType type, Value sample,
                           double beta, StringRef parameter) {
   Value old = build.readOptimizerState(kind, type, parameter);

@@ -30,6 +30,8 @@ public:
 protected:
   /// Returns gradient + decay * value, i.e. decay as a penalty in the loss.
   static mlir::Value addDecay(StepBuilder &build, const TrainedParameter &parameter);
+  /// Returns value * (1 - rate * decay): decay that the gradient does not see.
+  static mlir::Value decayed(StepBuilder &build, const TrainedParameter &parameter, mlir::Value rate);
   /// Updates one of the optimizer's moving averages, old * beta + sample * (1 - beta), and returns its new
   /// value.
   static mlir::Value advance(StepBuilder &build, llvm::StringRef kind, mlir::RankedTensorType type,

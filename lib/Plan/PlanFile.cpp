@@ -166,8 +166,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->schedule = std::make_unique<fb::ScheduleT>();
     table->schedule->kind = *findSchedule(training.getSchedule());
     table->schedule->peak = training.getPeak().convertToDouble();
-    table->schedule->minimum = training.getMinimum().convertToDouble();
-    table->schedule->warmup = training.getWarmup();
+    table->schedule->numbers = training.getNumbers().vec();
     table->schedule->total = training.getTotal();
     table->schedule->skipped_advance = training.getSkippedAdvance();
     plan.training = std::move(table);

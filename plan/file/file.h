@@ -26,8 +26,8 @@ struct PlanFileHeader {
 static_assert(sizeof(PlanFileHeader) == 64);
 
 inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
-inline constexpr uint32_t kPlanMajorVersion = 6;
-inline constexpr uint32_t kPlanMinorVersion = 1;
+inline constexpr uint32_t kPlanMajorVersion = 7;
+inline constexpr uint32_t kPlanMinorVersion = 0;
 /// Maximum size of a plan file, given by that of a FlatBuffer.
 inline constexpr uint64_t kMaxPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 

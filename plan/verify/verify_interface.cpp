@@ -2,6 +2,7 @@
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/scalars.h"
+#include "plan/facts/schedules.h"
 #include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
@@ -91,13 +92,22 @@ Status training(const fb::Training &training) {
   const fb::Schedule *schedule = training.schedule();
   if (!schedule)
     return invalidInput("training: expected a learning-rate schedule, found none");
-  TRAINC_RETURN_IF_ERROR(between("schedule, warmup", schedule->warmup(), 0, many));
   TRAINC_RETURN_IF_ERROR(between("schedule, total", schedule->total(), 0, many));
   if (schedule->kind() > fb::ScheduleKind::MAX)
     return invalidInput("schedule: unknown kind {}", static_cast<int>(schedule->kind()));
-  for (const double rate : {schedule->peak(), schedule->minimum()})
-    if (!(std::isfinite(rate) && rate >= 0))
-      return invalidInput("schedule: expected finite rates of at least 0, found {}", rate);
+  if (const double peak = schedule->peak(); !(std::isfinite(peak) && peak >= 0))
+    return invalidInput("schedule: expected a finite rate of at least 0, found {}", peak);
+  const ScheduleFormula &formula = formulaOf(schedule->kind());
+  const size_t numbers = schedule->numbers() ? schedule->numbers()->size() : 0;
+  if (numbers != formula.numbers.size())
+    return invalidInput("schedule: expected {} numbers for {}, found {}", formula.numbers.size(),
+                        formula.name, numbers);
+  for (size_t i = 0; i < numbers; ++i)
+    if (const std::string_view expected =
+            expectedOf(formula.numbers[i].range, schedule->numbers()->Get(static_cast<unsigned>(i)));
+        !expected.empty())
+      return invalidInput("schedule, {}: expected {}, found {}", formula.numbers[i].word, expected,
+                          schedule->numbers()->Get(static_cast<unsigned>(i)));
   return {};
 }
 

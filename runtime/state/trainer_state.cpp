@@ -98,12 +98,14 @@ std::vector<FileIdentity> dataFromJson(const Json &json) {
 }
 
 Json courseToJson(const LearningRateCourse &course) {
-  return {{"schedule", formulaOf(course.kind).name},
-          {"peak", course.peak},
-          {"minimum", course.minimum},
-          {"warmup", course.warmup},
-          {"steps", course.steps},
-          {kTotalKey, course.hasTotal}};
+  const ScheduleFormula &formula = formulaOf(course.kind);
+  Json json = {{"schedule", formula.name},
+               {"peak", course.peak},
+               {"steps", course.steps},
+               {kTotalKey, course.hasTotal}};
+  for (size_t i = 0; i < formula.numbers.size(); ++i)
+    json[std::string(formula.numbers[i].word)] = course.numbers[i];
+  return json;
 }
 
 /// Nothing for a schedule that only later versions know.
@@ -112,10 +114,15 @@ std::optional<LearningRateCourse> courseFromJson(const Json &json) {
   const std::optional<fb::ScheduleKind> kind = findSchedule(name);
   if (!kind)
     return std::nullopt;
+  std::vector<double> numbers; // earlier versions did not record all
+  for (const ScheduleNumber &number : formulaOf(*kind).numbers) {
+    numbers.push_back(json.value(std::string(number.word), number.standard));
+    if (!expectedOf(number.range, numbers.back()).empty())
+      throw std::out_of_range(fmt::format("'{}' of the learning rate is {}", number.word, numbers.back()));
+  }
   return LearningRateCourse{.kind = *kind,
                             .peak = json.at("peak").get<double>(),
-                            .minimum = json.at("minimum").get<double>(),
-                            .warmup = count(json, "warmup"),
+                            .numbers = std::move(numbers),
                             .steps = count(json, "steps"),
                             .hasTotal = json.value(kTotalKey, false)};
 }

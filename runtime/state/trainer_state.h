@@ -14,8 +14,8 @@ namespace trainc {
 /// The course of the learning rate over the steps of a run; see learningRate().
 struct LearningRateCourse {
   fb::ScheduleKind kind = fb::ScheduleKind::Constant;
-  double peak = 0, minimum = 0;
-  uint64_t warmup = 0;
+  double peak = 0;
+  std::vector<double> numbers; ///< of the kind, in the order of its formula
   uint64_t steps =
       0; ///< length: the schedule's total, or the run's steps; 0 if the rate does not depend on it
   bool hasTotal = false; ///< whether the length is the schedule's total; earlier versions did not record it

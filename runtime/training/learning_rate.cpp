@@ -2,43 +2,63 @@
 
 #include "plan/facts/schedules.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <fmt/ranges.h>
 
 namespace trainc {
 
-LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps) {
-  const uint64_t length = schedule.total() ? schedule.total() : steps;
-  const bool decays = formulaOf(schedule.kind()).decays;
-  return {.kind = schedule.kind(),
-          .peak = schedule.peak(),
-          .minimum = schedule.minimum(),
-          .warmup = schedule.warmup(),
-          .steps = decays ? length : 0,
-          .hasTotal = decays && schedule.total() > 0};
+static double numberOf(const LearningRateCourse &course, std::string_view word) {
+  return numberOf(formulaOf(course.kind), course.numbers, word);
 }
 
+LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps) {
+  LearningRateCourse course;
+  course.kind = schedule.kind();
+  course.peak = schedule.peak();
+  if (const auto *numbers = schedule.numbers())
+    course.numbers.assign(numbers->begin(), numbers->end());
+  const bool ends = formulaOf(course.kind).ends;
+  if (ends || numberOf(course, "warmup_ratio") > 0)
+    course.steps = ends && schedule.total() ? schedule.total() : steps;
+  course.hasTotal = ends && schedule.total() > 0;
+  return course;
+}
+
+/// Returns a length that is given in steps or as a share of the course's.
+static uint64_t lengthOf(const LearningRateCourse &course, std::string_view steps, std::string_view ratio) {
+  const double share = std::ceil(numberOf(course, ratio) * static_cast<double>(course.steps));
+  return static_cast<uint64_t>(std::max(numberOf(course, steps), share));
+}
+
+uint64_t warmupOf(const LearningRateCourse &course) { return lengthOf(course, "warmup", "warmup_ratio"); }
+
 double learningRate(const LearningRateCourse &course, uint64_t step) {
-  if (step < course.warmup)
-    return course.peak * static_cast<double>(step + 1) / static_cast<double>(course.warmup);
-  const ScheduleFormula &formula = formulaOf(course.kind);
-  if (!formula.decays)
-    return course.peak;
-  if (step >= course.steps)
-    return course.minimum;
-  const double progress =
-      static_cast<double>(step - course.warmup) / static_cast<double>(course.steps - course.warmup);
-  return course.minimum + (course.peak - course.minimum) * formula.remaining(progress);
+  const uint64_t warmup = warmupOf(course);
+  if (step < warmup)
+    return course.peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
+  const uint64_t decay = lengthOf(course, "decay", "decay_ratio");
+  const uint64_t fallsFrom =
+      decay > 0 && decay < course.steps ? std::max(warmup, course.steps - decay) : warmup;
+  const double minimum = numberOf(course, "minimum");
+  const ScheduleMoment moment = {step, warmup, fallsFrom, course.steps, course.numbers};
+  return minimum + (course.peak - minimum) * formulaOf(course.kind).factor(moment);
 }
 
 bool decaysToZero(const LearningRateCourse &course) {
-  return formulaOf(course.kind).decays && course.minimum == 0;
+  return formulaOf(course.kind).ends && learningRate(course, std::max(course.steps, warmupOf(course))) == 0;
 }
 
-/// The settings, as a model's text spells them.
-static std::string describe(const LearningRateCourse &course) {
-  const std::string length = formulaOf(course.kind).decays ? fmt::format(", total {}", course.steps) : "";
-  return fmt::format("{}(warmup {}, minimum {:g}{}) of lr {:g}", formulaOf(course.kind).name, course.warmup,
-                     course.minimum, length, course.peak);
+std::string describeCourse(const LearningRateCourse &course) {
+  const ScheduleFormula &formula = formulaOf(course.kind);
+  std::vector<std::string> numbers;
+  for (size_t i = 0; i < formula.numbers.size(); ++i)
+    if (course.numbers[i] != formula.numbers[i].standard)
+      numbers.push_back(fmt::format("{} {:g}", formula.numbers[i].word, course.numbers[i]));
+  if (formula.ends && course.steps > 0)
+    numbers.push_back(fmt::format("total {}", course.steps));
+  return fmt::format("{}{} of lr {:g}", formula.name,
+                     numbers.empty() ? "" : fmt::format("({})", fmt::join(numbers, ", ")), course.peak);
 }
 
 bool areSameRates(const LearningRateCourse &a, const LearningRateCourse &b) {
@@ -68,9 +88,9 @@ std::string describeChange(const LearningRateCourse &before, const LearningRateC
   LearningRateCourse sameLength = now;
   sameLength.steps = before.steps;
   const bool isOtherLength = areSameRates(sameLength, before);
-  const std::string what =
-      isOtherLength ? describeOtherLength(before, now)
-                    : fmt::format("the schedule has changed from {} to {}", describe(before), describe(now));
+  const std::string what = isOtherLength ? describeOtherLength(before, now)
+                                         : fmt::format("the schedule has changed from {} to {}",
+                                                       describeCourse(before), describeCourse(now));
   const char *advice = isOtherLength && !before.hasTotal && !now.hasTotal
                            ? "the same --steps each time, or a total in the model's schedule, keeps one curve"
                            : "a plan with the schedule of before keeps one curve";

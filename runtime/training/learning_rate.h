@@ -10,13 +10,19 @@ namespace trainc {
 /// Course of the learning rate in a run of `steps`, which is its length T unless the schedule has a total.
 LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps);
 
-/// Rate of the 0-based `step`. With w = warmup and T = length:
-///   step < w:           peak (step + 1) / w
-///   does not decay:     peak
-///   step >= T:          minimum
-///   decays:             minimum + (peak - minimum) remaining(p), p = (step - w) / (T - w)
-/// plan/facts/schedules.h has the formulas.
+/// Steps of the warmup, given as such or as a share of the length (rounded up, as transformers'
+/// warmup_ratio).
+uint64_t warmupOf(const LearningRateCourse &course);
+
+/// Rate of the 0-based `step`, with w = warmup:
+///   step < w:   peak (step + 1) / w
+///   later:      minimum + (peak - minimum) factor(step)
+/// plan/facts/schedules.h has the formulas of the factors.
 double learningRate(const LearningRateCourse &course, uint64_t step);
+
+/// The schedule with its numbers as a model's text has them, and the peak: "linear(warmup 2, total 10) of lr
+/// 0.5".
+std::string describeCourse(const LearningRateCourse &course);
 
 /// Whether the rate is 0 from the 0-based step `course.steps` on.
 bool decaysToZero(const LearningRateCourse &course);

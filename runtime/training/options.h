@@ -21,6 +21,7 @@ struct RunOptions {
   std::string dataDType, tokenizer;
 
   std::optional<uint64_t> steps, seed;
+  std::optional<double> epochs; ///< passes over the training data, instead of steps
   std::string onNonFinite = "stop";
   std::vector<std::string> init;        ///< files and folders whose tensors are put together
   std::vector<std::string> rename;      ///< rules "PATTERN=REPLACEMENT" for names of tensors of --init
@@ -53,7 +54,7 @@ struct RunOptions {
   /// Whether to generate text.
   bool generates() const { return !generate.empty() || !prompts.empty(); }
   /// Whether to train: there is data, and it is not given only for --generate.
-  bool trains() const { return !data.empty() && (steps || !generates()); }
+  bool trains() const { return !data.empty() && (steps || epochs || !generates()); }
 };
 
 /// Requests to stop a run after the current step, evaluation batch or token. Either function may be empty.

@@ -4,12 +4,15 @@
 #include "base/plain_text.h"
 #include "plan/facts/counts.h"
 #include "plan/facts/settings.h"
+#include "plan/settings/limits.h"
 #include "plan/settings/settings.h"
 #include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/starting_point.h"
 #include "runtime/training/tokenizer_choice.h"
 #include "runtime/training/train_loop.h"
+
+#include <cmath>
 
 namespace trainc {
 
@@ -30,17 +33,29 @@ double peakFlops(const RunOptions &options, const Executor &executor) {
   return options.peakFlops.value_or(isHalf ? executor.device().halfFlopsOnSheet() : 0);
 }
 
-Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
+Status checkTrains(const fb::Plan &plan, const RunOptions &options) {
   if (!plan.training())
     return invalidInput("{}: plan '{}' does not train; compile a model with an optimizer and a loss",
                         options.plan, plan.name()->str());
   if (const flatbuffers::String *reason = plan.no_training())
     return invalidInput("{}: plan '{}' trains nothing: {}; --eval-data without --data evaluates it",
                         options.plan, plan.name()->str(), reason->str());
-  const uint64_t steps = options.steps.value_or(plan.training()->steps());
-  if (steps == 0 && !options.steps)
-    return invalidInput("how long to train? Give --steps; plan '{}' does not say", plan.name()->str());
-  return steps;
+  if (!options.steps && !options.epochs && plan.training()->steps() == 0)
+    return invalidInput("how long to train? Give --steps or --epochs; plan '{}' does not say",
+                        plan.name()->str());
+  return {};
+}
+
+/// Steps of the whole training. Epochs of samples that fill no last step get one that begins a next epoch.
+Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options, uint64_t samples) {
+  if (!options.epochs)
+    return options.steps.value_or(plan.training()->steps());
+  const double steps =
+      std::ceil(*options.epochs * static_cast<double>(samples) / static_cast<double>(samplesPerStep(plan)));
+  if (steps > static_cast<double>(train::kMaxSteps))
+    return invalidInput("--epochs={:g}: {} samples are {:.0f} steps, which exceeds {}", *options.epochs,
+                        samples, steps, train::kMaxSteps);
+  return static_cast<uint64_t>(steps);
 }
 
 } // namespace
@@ -68,8 +83,9 @@ struct TrainingRun::Inputs {
 
   Status open(Executor &executor, const RunOptions &options) {
     if (options.trains()) {
-      TRAINC_ASSIGN_OR_RETURN(steps, totalSteps(executor.plan(), options));
+      TRAINC_RETURN_IF_ERROR(checkTrains(executor.plan(), options));
       TRAINC_ASSIGN_OR_RETURN(data, openData(executor, options, DataUse::kTraining));
+      TRAINC_ASSIGN_OR_RETURN(steps, totalSteps(executor.plan(), options, data->samples()));
     }
     return evaluation.open(executor, options);
   }
@@ -224,6 +240,8 @@ void TrainingRun::announce(const Dataset &dataset, uint64_t steps) const {
   std::string left;
   if (position.step < steps) {
     left = fmt::format("; steps {} to {}", position.step + 1, steps);
+    if (options_.epochs)
+      left += fmt::format(" ({:g} epochs)", *options_.epochs);
     if (executor_->plan().ranks() > 1)
       left += fmt::format(" of {} samples", samplesPerStep(executor_->plan()));
   }

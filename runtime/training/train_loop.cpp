@@ -153,11 +153,11 @@ void TrainLoop::beginCourse() {
   const std::optional<LearningRateCourse> before = std::exchange(position_.learningRate, course);
   if (before && !areSameRates(*before, course) && scheduleStep() > 0)
     parts_.observers.warnOnRank0(describeChange(*before, course, scheduleStep()));
-  if (course.warmup > options_.steps)
+  if (const uint64_t warmup = warmupOf(course); warmup > options_.steps)
     parts_.observers.warnOnRank0(
         fmt::format("--steps={}: the run ends within the schedule's warmup of {} steps, before the "
                     "learning rate reaches {:g}",
-                    options_.steps, course.warmup, course.peak));
+                    options_.steps, warmup, course.peak));
   if (decaysToZero(course) && options_.steps > course.steps)
     parts_.observers.warnOnRank0(
         fmt::format("--steps={}: the schedule has a total of {} steps, after which the learning rate is "

@@ -36,7 +36,7 @@ BAD_MODELS = {
     "rate of no f32": (("lr 1e-2", "lr 1e39"), "gpt.mlir:32:13: error: optimizer: lr must be finite, found 1e+39, which is infinite in f32"),
     "total of 0": (("schedule constant", "schedule cosine(total 0)"), "gpt.mlir:33:12: error: 'total' must be a whole number of steps from 1 to 1099511627776, found 0; leave it out for the steps of the run"),
     "no steps to decay in": (("schedule constant", "schedule linear(warmup 9, total 9)"), "gpt.mlir:33:12: error: schedule: after a warmup of 9 steps, a total of 9 leaves none in which the rate falls"),
-    "infinite minimum": (("schedule constant", "schedule cosine(minimum inf)"), "gpt.mlir:33:12: error: schedule: minimum must be finite, found inf"),
+    "infinite minimum": (("schedule constant", "schedule cosine(minimum inf)"), "gpt.mlir:33:12: error: schedule: 'minimum' must be a finite number, 0 or more, found inf"),
     "exponent of bytes": (("clip 1.0", "memory_limit 1e9"), "gpt.mlir:34:16: error: expected a number of bytes above 0", "such as 16GiB, found 1e9; write 1000000000"),
     "quoted bytes": (("clip 1.0", 'memory_limit "16GiB"'), "gpt.mlir:34:16: error: expected a number without quotes, found \"16GiB\"; write `memory_limit 16GiB`"),
     "equals sign": (("clip 1.0", "zero_stage = 3"), "gpt.mlir:34:14: error: expected the value of 'zero_stage', found '='; write `zero_stage 3`"),

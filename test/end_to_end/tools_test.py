@@ -62,7 +62,7 @@ class Plans(harness.EndToEndTest):
     def test_ranks_are_described(self):
         self.compile(harness.program("gpt"), "--ranks=4", "--zero-stage=3", "--accumulate=2", "--prefetch=2", "--report=report.json")
         out, _ = self.trainrun("model.plan", "--device=null")
-        self.assertRegex(out, r"\ntraining: 4 ranks with each 2 micro-batches of 3 samples a step of 16 tokens, 24 samples in all; lr constant at 0.01, 0 steps of warmup\n")
+        self.assertRegex(out, r"\ntraining: 4 ranks with each 2 micro-batches of 3 samples a step of 16 tokens, 24 samples in all; schedule constant of lr 0.01\n")
         sharding = json.loads(Path("report.json").read_text())["sharding"]
         self.assertEqual((sharding["zero_stage"], sharding["prefetch"], sharding["sync_gradients"]), (3, 2, "micro_step"))
         self.assertEqual(sharding["param_persistence_threshold"], 10 * 32)

@@ -34,6 +34,15 @@ class Training(TrainrunTest):
         for text in ["256 parameters", "threads", "step 1/60", "tok/s", "ETA", "step 60/60"]:
             self.assertIn(text, err)
 
+    def test_epochs_are_steps_of_all_samples(self):
+        """A step takes 8 samples; the last one of an epoch that fills none begins the next epoch."""
+        for epochs in (1, 1.3):
+            _, err = self.run_ok("--data", "tokens.bin", f"--epochs={epochs}", "--metrics", "m.jsonl")
+            samples = int(re.search(r"data: (\d+) samples", err)[1])
+            steps = math.ceil(epochs * samples / 8)
+            self.assertEqual(len([line for line in self.metrics() if "loss" in line]), steps)
+            self.assertIn(f"; steps 1 to {steps} ({epochs} epochs)\n", err)
+
     def test_planned_bytes_are_those_of_the_dry_run(self):
         self.train(1, "--metrics", "m.jsonl")
         out, _ = self.run_ok("--device=null", "--data", "tokens.bin")
@@ -348,8 +357,12 @@ class CommandLine(TrainrunTest):
         data = ["--data", "tokens.bin"]
         for expected, arguments in [
             ("nothing to do", []),
-            ("how long to train? Give --steps", data),
+            ("how long to train? Give --steps or --epochs", data),
             ("--steps needs --data", ["--steps", "3"]),
+            ("--epochs needs --data", ["--epochs", "3"]),
+            ("--steps and --epochs contradict each other", [*data, "--steps", "3", "--epochs=1"]),
+            ("--epochs: expected a number from 0 to 1e+09, found 'nan'", [*data, "--epochs=nan"]),
+            ("--epochs=1e+09: ", [*data, "--epochs=1e9"]),
             ("--init and --resume contradict each other", [*data, "--steps", "3", "--init", "a", "--resume=b"]),
             ("--eval-every needs --eval-data", [*data, "--steps", "3", "--eval-every", "2"]),
             ("--checkpoint-every needs --checkpoint-dir", [*data, "--steps", "3", "--checkpoint-every", "2"]),
@@ -376,7 +389,7 @@ class CommandLine(TrainrunTest):
             ("expected a number from", [*data, "--steps", "3", "--peak-flops=nan"]),
             ("expected a whole number from 1 to 4096", [*data, "--steps", "3", "--threads", "0"]),
             ("--checkpoint-dir= has no value", [*data, "--checkpoint-dir=", "--steps=1"]),
-            ("--checkpoint-dir needs training (add --steps) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
+            ("--checkpoint-dir needs training (add --steps or --epochs) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
             ("--steps is given twice; give it once", [*data, "--steps", "1", "--steps=2"]),
             ("--comm", [*data, "--steps", "3", "--comm", "gloo"]),
             ("--metrics=none/m: there is no folder 'none'; create it, or name another", [*data, "--steps", "3", "--metrics", "none/m"]),

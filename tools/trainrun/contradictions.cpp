@@ -29,12 +29,13 @@ std::string seededDevices() {
 Status checkNeeds(const Options &o) {
   const bool hasData = !o.data.empty();
   // With --generate and without steps, data only names the tokenizer.
-  const char *training = hasData ? "training: add --steps" : "training (--data)";
+  const char *training = hasData ? "training: add --steps or --epochs" : "training (--data)";
   const bool measures = o.trains() || !o.evalData.empty();
   const DeviceKind *device = findDeviceKind(o.device);
   const std::string seeded = seededDevices();
   const Needs needs[] = {
       {o.steps.has_value(), "--steps", hasData, "--data"},
+      {o.epochs.has_value(), "--epochs", hasData, "--data"},
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
       {!o.rename.empty(), "--rename", !o.init.empty(), "--init"},
       {!o.initMissing.empty(), "--init-missing", !o.init.empty(), "--init"},
@@ -49,7 +50,7 @@ Status checkNeeds(const Options &o) {
       {o.checkpointEvery.has_value(), "--checkpoint-every", o.trains(), training},
       {o.keepLast.has_value(), "--keep-last", o.trains(), training},
       {!o.checkpointDir.empty(), "--checkpoint-dir", o.trains() || !o.resume.empty(),
-       hasData ? "training (add --steps) or --resume" : "training (--data) or --resume"},
+       hasData ? "training (add --steps or --epochs) or --resume" : "training (--data) or --resume"},
       {o.allowChanges, "--allow-changes", !o.resume.empty(), "--resume"},
       {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
       {o.maxTokens.has_value(), "--max-tokens", o.generates(), "--generate or --prompts"},
@@ -143,6 +144,9 @@ Status checkHasWeights(const fb::Plan &plan, const Options &o) {
 Status checkContradictions(const Options &o) {
   if (const std::string file = o.profileFile(); !file.empty() && !file.ends_with(".json"))
     return invalidInput("--profile: expected --profile or --profile=FILE.json, found '{}'", file);
+  if (o.steps && o.epochs)
+    return invalidInput(
+        "--steps and --epochs contradict each other: both say how long to train; leave one out");
   if (!o.init.empty() && !o.resume.empty())
     return invalidInput(
         "--init and --resume contradict each other: a checkpoint holds the weights already; leave one out");

@@ -5,9 +5,9 @@
 #include "plan/facts/dtype.h"
 #include "plan/facts/gpu_needs.h"
 #include "plan/facts/memory_by_kind.h"
-#include "plan/facts/schedules.h"
 #include "plan/facts/target.h"
 #include "plan/schema/enum_words.h"
+#include "runtime/training/learning_rate.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -66,12 +66,7 @@ std::string describeTraining(const fb::Plan &plan) {
     text += fmt::format(" of {} tokens", training.seq_len());
   if (ranks > 1)
     text += fmt::format(", {} samples in all", samplesPerStep(plan));
-  const ScheduleFormula &formula = formulaOf(schedule.kind());
-  return text + fmt::format("; lr {} {}, {} steps of warmup\n", formula.name,
-                            formula.decays
-                                ? fmt::format("from {:g} to {:g}", schedule.peak(), schedule.minimum())
-                                : fmt::format("at {:g}", schedule.peak()),
-                            schedule.warmup());
+  return text + fmt::format("; schedule {}\n", describeCourse(courseOf(schedule, training.steps())));
 }
 
 std::string describeGeneration(const fb::Generation &generation) {

@@ -3,6 +3,7 @@
 #include "base/exit_codes.h"
 #include "plan/file/file.h"
 #include "plan/schema/limits.h"
+#include "plan/settings/limits.h"
 #include "runtime/device/device_kinds.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
@@ -47,10 +48,6 @@ std::string describeExitCodes() {
     codes.push_back(fmt::format("{} {}", int(each.code), each.meaning));
   return fmt::format("Exit codes: {}.", fmt::join(codes, ", "));
 }
-
-/// Maximum of --steps, as of `steps` in a model's text. A run counts samples and tokens in 64 bits, which
-/// more steps of the largest batch would exceed.
-constexpr uint64_t kMaxSteps = INT32_MAX;
 
 /// Options that most command lines need.
 constexpr std::string_view kCommonOptions[] = {"data",    "steps",          "eval-data",        "eval-every",
@@ -103,7 +100,10 @@ void addTraining(CLI::App &app, Options &o) {
   Group group(app, "Training");
   group.add("--steps", o.steps, "Steps to reach in all, those before --resume included; default: the plan's")
       ->type_name("N")
-      ->check(wholeNumber<uint64_t>(0, kMaxSteps));
+      ->check(wholeNumber<uint64_t>(0, uint64_t(train::kMaxSteps)));
+  group.add("--epochs", o.epochs, "Passes over --data instead of --steps, such as 3 or 0.5")
+      ->type_name("N")
+      ->check(number(0, 1e9));
   group
       .add("--seed", o.seed,
            "Seed of the initial weights, the order of the samples, dropout and --generate; "

@@ -29,7 +29,7 @@ public:
     Value direction = build.div(mean, build.add(root, eps));
     Value rate = build.learningRate(parameter.settings.lrScale);
     Value step = build.scale(direction, build.mul(rate, inverse1));
-    return build.sub(decayed(build, parameter, rate), step);
+    return build.sub(decoupled ? decayed(build, parameter, rate) : parameter.value, step);
   }
 
 private:
@@ -37,14 +37,6 @@ private:
   static Value advanceCorrection(StepBuilder &build, StringRef kind, double beta) {
     RankedTensorType scalar = nn::tensorType(build.finite);
     return advance(build, kind, scalar, build.constant(1, scalar), beta);
-  }
-
-  /// Returns the value times 1 - rate * decay.
-  Value decayed(StepBuilder &build, const TrainedParameter &parameter, Value rate) const {
-    double decay = parameter.settings.weightDecay;
-    if (!decoupled || decay == 0)
-      return parameter.value;
-    return build.scale(parameter.value, build.sub(1, build.mul(rate, decay)));
   }
 
   double beta1, beta2, eps;

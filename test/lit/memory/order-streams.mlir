@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --order-streams | FileCheck %s
 
 dist.mesh [shard = 2]
-plan.training micro_batch 1 accumulate 1 seq_len 1 steps 1 eval_batch 0 constant peak 1.0 minimum 0.0 warmup 0 total 0
+plan.training micro_batch 1 accumulate 1 seq_len 1 steps 1 eval_batch 0 constant numbers [0.0, 0.0] peak 1.0 total 0
 plan.arena @scratch bytes 1024
 plan.buffer @g in @scratch at 0 bytes 64 of f32 gradient
 plan.buffer @x in @scratch at 64 bytes 64 of f32 activation

@@ -17,4 +17,4 @@ train.program @p { model @m  optimizer sgd  batch 2  precision fp16 }
 // HOLD: training {{.*}} schedule(kind=Constant peak=0.001)
 // ADVANCE: training {{.*}} schedule(kind=Constant peak=0.001 skipped_advance)
 // IDLE: skipped_steps (--skipped-steps) does nothing with a fixed loss_scale
-// OP: plan.training {{.*}} warmup 0 total 0 skipped_advance
+// OP: plan.training {{.*}} total 0 skipped_advance

@@ -55,7 +55,7 @@ train.program @p { model @m optimizer sgd schedule step }
 
 // -----
 
-// expected-error @below {{'constant' has no setting 'minimum'; it has warmup}}
+// expected-error @below {{'constant' has no setting 'minimum'; it has warmup and warmup_ratio}}
 train.program @p { model @m optimizer sgd schedule constant(minimum 0.1) }
 
 // -----
@@ -65,7 +65,7 @@ train.program @p { model @m optimizer sgd schedule linear(warmup 20, total 10) }
 
 // -----
 
-// expected-error @below {{'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
+// expected-error @below {{schedule: 'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
 train.program @p { model @m optimizer sgd schedule linear(warmup 0.5) }
 
 // -----
@@ -130,7 +130,7 @@ train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
 
 // -----
 
-// expected-error @below {{'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
+// expected-error @below {{schedule: 'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
 train.program @p { model @m optimizer adamw schedule cosine(warmup 0.5) }
 
 // -----
@@ -140,7 +140,7 @@ train.program @p { model @m optimizer adamw group "" frozen }
 
 // -----
 
-// expected-error @below {{schedule: minimum must be 0 or more, found -1}}
+// expected-error @below {{schedule: 'minimum' must be a finite number, 0 or more, found -1}}
 train.program @p { model @m optimizer adamw schedule cosine(minimum -1) }
 
 // -----
@@ -245,7 +245,7 @@ train.program @p { model @m optimizer adamw batch 1 accumulate 65537 }
 
 // -----
 
-// expected-error @below {{'total' must be a whole number of steps up to 1099511627776, found 2e+12}}
+// expected-error @below {{'total' must be a whole number of steps from 1 to 1099511627776, found 2e+12}}
 train.program @p { model @m optimizer adamw schedule linear(total 2e12) }
 
 // -----

@@ -5,7 +5,7 @@
 // CHECK-LABEL: train.program @full {
 // CHECK-NEXT:    model @gpt2
 // CHECK-NEXT:    optimizer adamw(lr 6e-04, beta2 0.95, weight_decay 0.1)
-// CHECK-NEXT:    schedule cosine(warmup 700, total 20000, minimum 6e-05)
+// CHECK-NEXT:    schedule cosine(warmup 700, minimum 6e-05, total 20000)
 // CHECK-NEXT:    clip 1
 // CHECK-NEXT:    batch 4 x 1024
 // CHECK-NEXT:    ranks 4

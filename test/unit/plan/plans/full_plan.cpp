@@ -44,6 +44,7 @@ void addSettings(PlanBuilder &builder, uint32_t logits) {
   builder.plan.training->eval_batch = 4;
   builder.plan.training->schedule = std::make_unique<fb::ScheduleT>();
   builder.plan.training->schedule->peak = 0.5;
+  builder.plan.training->schedule->numbers = {0, 0}; // no warmup
   builder.plan.generation = std::make_unique<fb::GenerationT>();
   builder.plan.generation->context = 4;
   builder.plan.generation->vocabulary = kRow;

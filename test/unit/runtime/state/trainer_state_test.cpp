@@ -21,7 +21,7 @@ TrainerState example() {
       .tokens = 20480,
       .dataSamples = 999,
       .data = {{100, 5}, {200, 6, 7}},
-      .learningRate = LearningRateCourse{fb::ScheduleKind::Cosine, 0.1 + 0.2, 1e-5, 7, 100, true},
+      .learningRate = LearningRateCourse{fb::ScheduleKind::Cosine, 0.1 + 0.2, {7, 0, 1e-5, 0, 0}, 100, true},
       .environment = {{"tokenizer", "bytes"}, {"tokenizer_xxh3", "0"}},
       .files = {{"model.safetensors",
                  {4096, 0x0123456789abcdef, 64, {{"wte.weight", {0xffffffffffffffff, 3}}, {"empty", {}}}}},

@@ -133,6 +133,7 @@ void addSettings(PlanBuilder &b) {
   b.plan.training->likelihood = true;
   b.plan.training->schedule = std::make_unique<fb::ScheduleT>();
   b.plan.training->schedule->peak = 0.5;
+  b.plan.training->schedule->numbers = {0, 0}; // no warmup
   auto &exported = b.plan.exports.emplace_back(std::make_unique<fb::ExportT>());
   exported->file = "config.json";
   exported->text = "{\"model_type\": \"toy\"}\n";
