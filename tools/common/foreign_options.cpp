@@ -74,6 +74,7 @@ constexpr std::string_view
     kEpochs = "trainrun counts steps: --steps = epochs x samples / (samples per step)";
 
 constexpr ForeignOption kForeignOptions[] = {
+    {"H", Home::kNobody, kHostsAreChosen},
     {"T-max", Home::kProgram, "schedule cosine(warmup 100, total 1000)"},
     {"accelerator", Home::kCompile, "--target=NAME"},
     {"accelerator", Home::kCompile, "--target=cpu", "cpu"},
@@ -198,6 +199,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"duplicate-stderr-filters", Home::kTrainrun, "--log-level-replica=NAME"},
     {"duplicate-stdout-filters", Home::kTrainrun, "--log-level-replica=NAME"},
     {"dynamo-*", Home::kNeedless, kCompilesAll},
+    {"e", Home::kNobody, kHostsAreChosen},
     {"early-stopping-*", Home::kNobody,
      "a run ends after its --steps; trainrun --eval-every=N shows when the loss rises"},
     {"elastic-training", Home::kNobody, kOtherRanks},
@@ -324,6 +326,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"hostfile", Home::kNobody, kHostsAreChosen},
     {"hub-*", Home::kNobody, kForHub},
     {"hysteresis", Home::kNeedless, "each step that overflows lowers the loss scale"},
+    {"i", Home::kNobody, kHostsAreChosen},
     {"ignore-data-skip", Home::kNeedless,
      "--resume goes on in the data at once; to begin the data anew, give the checkpoint to --init"},
     {"ignore-unused-parameters", Home::kNeedless, "a parameter that affects no loss gets a warning"},
