@@ -77,6 +77,9 @@ class RunErrors(GoldenRunTest):
             ("--loss-scale-window", "--loss-scale-window: it is no longer an option: the scale doubles after 2000 steps without overflow"),
             ("--cpu", "--cpu: the plan has decided it. Give --cpu to trainc compile"),
             ("-r", "-r: it is not needed here: torchrun takes it: write it before trainrun"),
+            ("-H", "-H: there is no such thing here yet; mpirun, srun or torchrun choose hosts and start trainrun there"),
+            ("-i", "-i: there is no such thing here yet; mpirun, srun or torchrun choose hosts and start trainrun there"),
+            ("-e", "-e: there is no such thing here yet; mpirun, srun or torchrun choose hosts and start trainrun there"),
             ("--tp_size", "--tp_size: there is no such thing here yet; models are not divided by tensors"),
             ("--deepspeed", "--deepspeed: there is no such thing here yet; recipes of DeepSpeed are not read"),
         ]:

@@ -55,9 +55,14 @@ constexpr ForeignKind kUtf32Text = {"text in UTF-32", kUtf16Text.forTokens, kFro
                                     "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > text.txt", true};
 constexpr ForeignKind kOldText = {
     "text in an encoding other than UTF-8 (no byte is a control character)",
-    "save it as UTF-8 (as iconv -f SHIFT-JIS -t UTF-8 FILE > text.txt does), and make tokens of that: trainc "
-    "tokenize --tokenizer=bytes TEXT -o tokens.bin",
-    kFromNumpy, "save it as UTF-8: iconv -f SHIFT-JIS -t UTF-8 FILE > text.txt", true};
+    "save it as UTF-8 (iconv -f ENCODING -t UTF-8 FILE > text.txt, with its encoding, such as WINDOWS-1252 "
+    "or "
+    "SHIFT-JIS), and make tokens of that: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin",
+    kFromNumpy,
+    "save it as UTF-8: iconv -f ENCODING -t UTF-8 FILE > text.txt, with its encoding, such as WINDOWS-1252 "
+    "or "
+    "SHIFT-JIS",
+    true};
 constexpr ForeignKind kZeros = {
     "a binary file, such as tokens, or text in UTF-16 without a byte-order mark (many of its bytes are 0)",
     kNameData, kNameData, "train on tokens as they are (trainrun PLAN --data FILE), and save text as UTF-8"};

@@ -81,7 +81,9 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
   if (!tokenizer || !vocabulary || !dtype || !tokens || !xxh3)
     return invalidInput(
         "{}: expected the fields tokenizer (string), vocabulary and tokens (integers), dtype (string) "
-        "and tokenizer_xxh3 (hexadecimal string); '{}' is missing or of another type",
+        "and tokenizer_xxh3 (hexadecimal string); '{}' is missing or of another type; delete the file or "
+        "write it "
+        "again with `trainc tokenize`",
         path.string(),
         !tokenizer    ? "tokenizer"
         : !vocabulary ? "vocabulary"

@@ -182,6 +182,10 @@ TEST(ForeignFile, TextsInOldEncodingsHaveNoControlCharacters) {
     tokens += bytesOf(std::vector<uint16_t>{static_cast<uint16_t>(number % 60000)});
   }
   EXPECT_EQ(kindOf(japanese), "text in an encoding other than UTF-8 (no byte is a control character)");
+  const auto kind = findForeignKind(".bin", asBytes(japanese));
+  ASSERT_TRUE(kind.has_value());
+  EXPECT_TRUE(kind->forTokens.find("such as WINDOWS-1252 or SHIFT-JIS") != std::string_view::npos)
+      << kind->forTokens;
   EXPECT_EQ(kindOf(japanese.substr(0, 200)), "tokens") << "too short to tell";
   EXPECT_EQ(kindOf(japanese + '\x01'), "tokens");
   EXPECT_EQ(kindOf(tokens + "\n"), "tokens");

@@ -413,7 +413,9 @@ TEST(TokenSidecar, RefusesDamage) {
   const auto missing = [&](const char *field) {
     return fmt::format(
         "{}: expected the fields tokenizer (string), vocabulary and tokens (integers), dtype (string) and "
-        "tokenizer_xxh3 (hexadecimal string); '{}' is missing or of another type",
+        "tokenizer_xxh3 (hexadecimal string); '{}' is missing or of another type; delete the file or write "
+        "it again "
+        "with `trainc tokenize`",
         path, field);
   };
   EXPECT_INVALID(read("{}"), missing("tokenizer"));
