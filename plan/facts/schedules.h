@@ -62,18 +62,19 @@ namespace schedules {
 
 inline constexpr ScheduleNumber kWarmup = {"warmup", 0, ScheduleRange::Steps},
                                 kWarmupRatio = {"warmup_ratio", 0, ScheduleRange::Ratio},
-                                kMinimum = {"minimum", 0, ScheduleRange::Rate},
+                                kMinRate = {"minimum", 0, ScheduleRange::Rate},
                                 kDecay = {"decay", 0, ScheduleRange::Steps},
                                 kDecayRatio = {"decay_ratio", 0, ScheduleRange::Ratio};
 
 inline constexpr ScheduleNumber kOfConstant[] = {kWarmup, kWarmupRatio};
-/// Of a rate that stays at its peak after the warmup, and then falls for `decay` steps, by default at once.
-inline constexpr ScheduleNumber kOfFall[] = {kWarmup, kWarmupRatio, kMinimum, kDecay, kDecayRatio};
+/// Numbers of a rate that stays at its peak after the warmup, and then falls for `decay` steps, by default at
+/// once.
+inline constexpr ScheduleNumber kOfFall[] = {kWarmup, kWarmupRatio, kMinRate, kDecay, kDecayRatio};
 /// Numbers that one schedule alone has come first, so that its formula finds them at [0].
 inline constexpr ScheduleNumber kOfRestarts[] = {
-    {"cycles", 1, ScheduleRange::Count}, kWarmup, kWarmupRatio, kMinimum, kDecay, kDecayRatio};
+    {"cycles", 1, ScheduleRange::Count}, kWarmup, kWarmupRatio, kMinRate, kDecay, kDecayRatio};
 inline constexpr ScheduleNumber kOfPolynomial[] = {
-    {"power", 1, ScheduleRange::Positive}, kWarmup, kWarmupRatio, kMinimum, kDecay, kDecayRatio};
+    {"power", 1, ScheduleRange::Positive}, kWarmup, kWarmupRatio, kMinRate, kDecay, kDecayRatio};
 inline constexpr ScheduleNumber kOfInverseSqrt[] = {
     {"timescale", 0, ScheduleRange::Steps}, kWarmup, kWarmupRatio};
 inline constexpr ScheduleNumber kOfOneCycle[] = {{"pct_start", 0.3, ScheduleRange::Ratio},

@@ -39,7 +39,7 @@ train.entry @micro_step {{
 
 constexpr int kSteps = 200, kEach = 10;
 
-/// The number behind `lr` in an optimizer's text.
+/// The number after `lr` in an optimizer's text.
 double rateOf(const std::string &optimizer) { return std::stod(optimizer.substr(optimizer.find("lr ") + 3)); }
 
 /// Trains the model with one optimizer.
