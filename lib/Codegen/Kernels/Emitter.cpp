@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
 #include <numeric>
 
 using namespace mlir;
