@@ -1,5 +1,5 @@
-// Matrix products of GPT-2 124M at 1024 tokens (the vocabulary's in chunks of 256 rows) on one core:
-// generated kernels and libraries in one run. Results: docs/adr/0001-cpu-blas.md.
+// Matrix products of GPT-2 124M and SmolLM2-135M at 1024 tokens (the vocabulary's in chunks of 256 rows) on
+// one core: generated kernels and libraries in one run. Results: docs/adr/0001-cpu-blas.md.
 //
 //   build/bin/products [--element=f32|bf16|f16] [--to-f32] [LIBRARY]... [--benchmark_...]
 //
@@ -34,6 +34,7 @@ struct Shape {
 };
 
 constexpr int64_t kTokens = 1024, kWidth = 768, kVocabulary = 50257, kChunk = 256;
+constexpr int64_t kSmolWidth = 576, kSmolKeys = 192, kSmolMlp = 1536, kSmolVocabulary = 49152;
 constexpr Shape kShapes[] = {
     {"qkv", kTokens, 3 * kWidth, kWidth, false, false},
     {"proj", kTokens, kWidth, kWidth, false, false},
@@ -49,6 +50,20 @@ constexpr Shape kShapes[] = {
     {"logits", kChunk, kVocabulary, kWidth, false, true},
     {"logits_dx", kChunk, kWidth, kVocabulary, false, false},
     {"logits_dw", kVocabulary, kWidth, kChunk, true, false},
+    {"wide", kTokens, kTokens, 4 * kTokens, false, true},
+    {"smol_gate", kTokens, kSmolMlp, kSmolWidth, false, true},
+    {"smol_q", kTokens, kSmolWidth, kSmolWidth, false, true},
+    {"smol_k", kTokens, kSmolKeys, kSmolWidth, false, true},
+    {"smol_down", kTokens, kSmolWidth, kSmolMlp, false, true},
+    {"smol_gate_dx", kTokens, kSmolWidth, kSmolMlp, false, false},
+    {"smol_q_dx", kTokens, kSmolWidth, kSmolWidth, false, false},
+    {"smol_down_dx", kTokens, kSmolMlp, kSmolWidth, false, false},
+    {"smol_gate_dw", kSmolMlp, kSmolWidth, kTokens, true, false},
+    {"smol_q_dw", kSmolWidth, kSmolWidth, kTokens, true, false},
+    {"smol_k_dw", kSmolKeys, kSmolWidth, kTokens, true, false},
+    {"smol_logits", kChunk, kSmolVocabulary, kSmolWidth, false, true},
+    {"smol_logits_dx", kChunk, kSmolWidth, kSmolVocabulary, false, false},
+    {"smol_logits_dw", kSmolVocabulary, kSmolWidth, kChunk, true, false},
 };
 
 /// Code that the compiler makes for a product.

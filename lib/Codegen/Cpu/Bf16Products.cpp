@@ -65,7 +65,7 @@ public:
                               .pieceBytes = 0,
                               .halfBytes = sizes.panelStride(kUnitRows),
                               .stepBytes = kTileBytes};
-    return make(typedName("gemm_micro_kernel", element), argumentTypes(kernels.getContext(), 3, 5),
+    return make(typedName("gemm_micro_kernel", element), argumentTypes(kernels.getContext(), 5, 7),
                 [&](Emitter &emit, func::FuncOp function, const Level &level) {
                   if (isOnUnit(level))
                     return multiplyTiles(emit, function, one, sizes);

@@ -1,7 +1,8 @@
 // Panels and micro-kernel of products by fused multiply-adds. The layout of a panel of A is [term][lane]; of
 // B it is [register tile][term][lane], so that the part that a register tile reads stays in the L1 cache.
 // bf16 and f16 numbers are widened to f32 in panels. On levels with instructions for pairs of bf16 numbers,
-// panels have pairs of terms instead.
+// panels have pairs of terms instead. f32 rows of A with contiguous terms need no panels: the micro-kernel
+// broadcasts their numbers one by one anyway.
 #pragma once
 
 #include "lib/Codegen/Cpu/Gemm.h"

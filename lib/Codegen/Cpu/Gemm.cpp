@@ -14,6 +14,9 @@ using namespace trainc::codegen;
 
 namespace {
 
+LaneOrder orderA(const GemmShape &gemm) { return gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided; }
+LaneOrder orderB(const GemmShape &gemm) { return gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent; }
+
 /// Products too small to fill the matrix unit's tiles use multiply-adds.
 bool fitsMatrixUnit(Fp32Products products, const Product &product) {
   constexpr int64_t kSmallest = 32;
@@ -27,7 +30,7 @@ ProductSizes sizesOf(Fp32Products products, const Product &product) {
     return splitSizes();
   if (isRowProduct(product))
     return rowProductSizes(product);
-  return product.factor.isBF16() ? bf16Sizes() : fmaSizes(product.factor);
+  return product.factor.isBF16() ? bf16Sizes() : fmaSizes(product.factor, orderA(product.shape));
 }
 
 class GemmEmitter {
@@ -39,32 +42,30 @@ public:
 
   void run() {
     GemmTile::Pointers at{.a = function.operand(0), .b = function.operand(1), .c = function.result(0)};
-    at.panelsA = function.blockArray(emit.builder.getI8Type(), memory.bytesA);
+    if (sizes.packsA)
+      at.panelsA = function.blockArray(emit.builder.getI8Type(), memory.bytesA);
     at.panelsB = function.blockArray(emit.builder.getI8Type(), memory.bytesB);
     if (memory.sums > 0)
       at.sums = function.blockArray(emit.builder.getF32Type(), memory.sums);
     const ProductScheme scheme = makeScheme();
     callIfAny(scheme.begin);
     GemmTile tile(kernels, emit, product, grid, memory, scheme, at);
-    function.tiles([&](Value index) { tile.compute(index); });
+    function.tileRange([&](Value begin, Value end) { tile.compute(begin, end); });
     callIfAny(scheme.end);
   }
 
 private:
   ProductScheme makeScheme() {
     if (fitsMatrixUnit(fp32Products(kernels), product))
-      return splitProducts(kernels, orderA(), orderB());
-    return product.factor.isBF16() ? bf16Products(kernels, orderA(), orderB())
-                                   : fmaProducts(kernels, product.factor, orderA(), orderB());
+      return splitProducts(kernels, orderA(gemm), orderB(gemm));
+    return product.factor.isBF16() ? bf16Products(kernels, orderA(gemm), orderB(gemm))
+                                   : fmaProducts(kernels, product.factor, orderA(gemm), orderB(gemm));
   }
 
   void callIfAny(func::FuncOp callee) {
     if (callee)
       func::CallOp::create(emit.builder, emit.loc, callee, ValueRange());
   }
-
-  LaneOrder orderA() const { return gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided; }
-  LaneOrder orderB() const { return gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent; }
 
   const Product &product;
   const GemmShape &gemm;
@@ -98,7 +99,7 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
        .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
        .sharedBytes = isRowProduct(product) ? 0 : panelBytes});
   LaunchSummary &launch = kernels.launches.back();
-  // Each tile packs its own rows of A and columns of B.
+  // Each tile reads its own rows of A and packs its own columns of B.
   if (grid.tiles() > 1)
     launch.movedBytes = paramBytes(launch) + (grid.tilesAcross - 1) * launch.params[0].bytes +
                         (grid.tilesDown - 1) * launch.params[1].bytes +

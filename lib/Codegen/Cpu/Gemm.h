@@ -26,6 +26,7 @@ struct ProductSizes {
   int64_t tileRows, tileColumns; ///< maximum rows and columns of C per tile, which one thread computes; B's
                                  ///< part stays in L2
   int64_t packedBytes;           ///< of one element in a panel
+  bool packsA = true;            ///< whether rows of A are packed, or read in place
 
   /// Bytes of a panel per lane. Slightly more than its terms need, so that panels do not map to one set of
   /// the cache. Panels of a multiple of 8 lanes are aligned to cache lines.
@@ -39,17 +40,19 @@ struct ProductScheme : ProductSizes {
   /// Pack lanes into panels. Private functions (to, from: pointers; stride, lanes, depth: i64). Contents of
   /// unused lanes of the last panel are arbitrary, because their products are not stored.
   mlir::func::FuncOp packA = {}, packB = {};
-  /// The micro-kernel. A private function (a, b: packed panels, c: pointer, depth, row stride of c, valid
-  /// rows, valid columns, adds: all i64) that stores the product of the panels to the valid part of c or, if
-  /// adds is not 0, adds it. More rows and columns can be valid than a call computes.
+  /// The micro-kernel. A private function (a, b: packed panels, c, nextA, nextB: pointers, depth, row stride
+  /// of c, valid rows, valid columns, adds, row stride of A, distance in B: all i64) that stores the product
+  /// of the panels to the valid part of c or, if adds is not 0, adds it. More rows and columns can be valid
+  /// than a call computes. Without packsA, a is the first row in place. The function may prefetch depth
+  /// elements from nextA on, and a row stride further; and as many from nextB on, and the distance further.
   mlir::func::FuncOp multiply = {};
   /// Called by a kernel before and after all products, without arguments; null if there is nothing to do.
   mlir::func::FuncOp begin = {}, end = {};
 };
 
 /// Fused multiply-adds in vector registers, for f32 factors or f16 factors packed as f32 (FmaPanels.cpp,
-/// FmaMicroKernel.cpp).
-ProductSizes fmaSizes(mlir::Type element);
+/// FmaMicroKernel.cpp). Rows of A with contiguous f32 terms are read in place.
+ProductSizes fmaSizes(mlir::Type element, LaneOrder a);
 ProductScheme fmaProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
 
 /// Products of bf16 factors, computed in a different way on each level (Bf16Products.cpp). Sizes are the same

@@ -38,7 +38,7 @@ private:
 struct TileMemory {
   TileMemory(const Product &product, const ProductSizes &sizes, const TileGrid &grid);
 
-  int64_t bytesA, bytesB; ///< of panels
+  int64_t bytesA, bytesB; ///< of panels; those of A are 0 if its rows are read in place
   /// f32 sums of elements of C that are rounded at the end, in rows of a tile's length: sums of one call of
   /// the micro-kernel if there is a single block of terms, otherwise of the whole tile.
   int64_t sumRows, sums;
@@ -54,8 +54,8 @@ inline constexpr int64_t kSumLanes = 16;
 class GemmTile {
 public:
   struct Pointers {
-    mlir::Value a, b, c, panelsA = {}, panelsB = {};
-    mlir::Value sums = {}; ///< null if the result is not rounded
+    mlir::Value a, b, c, panelsA = {}, panelsB = {}; ///< panelsA is null if rows of A are read in place
+    mlir::Value sums = {};                           ///< null if the result is not rounded
   };
 
   GemmTile(KernelModule &kernels, Emitter &emit, const Product &product, const TileGrid &grid,
@@ -63,25 +63,43 @@ public:
       : kernels(kernels), emit(emit), product(product), gemm(product.shape), grid(grid), memory(memory),
         scheme(scheme), at(pointers) {}
 
-  /// Computes tile `index` of the tiles of all matrices.
-  void compute(mlir::Value index);
+  /// Computes the tiles [begin, end) of the tiles of all matrices. Tiles of the same columns follow each
+  /// other and share the panels of B.
+  void compute(mlir::Value begin, mlir::Value end);
 
 private:
+  /// Rows [row, endRow) of one or more tiles of a matrix, and their columns.
+  struct Area {
+    mlir::Value matrix, row, endRow, column;
+    mlir::Value adds; ///< 1 if the first block of terms adds to C
+  };
   /// One block of terms of one matrix.
   struct Block {
     mlir::Value depth;
     mlir::Value adds;                    ///< 1 if the block adds to earlier sums
     mlir::Value opens = {}, closes = {}; ///< whether the block is the first or last of rounded sums
+    mlir::Value nextB = {},
+                lastNextB = {}; ///< the block of B that is packed next, and its last row as stored
+  };
+  /// The rows of one tile for one block of terms.
+  struct Strip {
+    mlir::Value fromA, baseC, rows, columns; ///< fromA: the first term of the first row
+    mlir::Value calls;                       ///< of the micro-kernel for this block of terms before the strip
+    mlir::Value nextA = {};                  ///< the block of A that is packed next; null without panels of A
   };
 
-  void tile(mlir::Value matrix, mlir::Value row, mlir::Value column, mlir::Value adds);
+  void compute(const Area &area);
   Block block(mlir::Value matrix, mlir::Value first, mlir::Value depth, mlir::Value adds);
-  void multiplyPanels(mlir::Value baseC, mlir::Value rows, mlir::Value columns, const Block &block);
-  void multiplyRounded(mlir::Value i, mlir::Value baseC, mlir::Value rows, mlir::Value columns,
-                       const Block &block);
-  void multiply(mlir::Value i, mlir::Value j, mlir::Value to, int64_t stride, mlir::Value rows,
-                mlir::Value columns, const Block &block);
+  void multiplyPanels(const Strip &strip, const Block &block);
+  void multiplyRounded(mlir::Value i, const Strip &strip, const Block &block);
+  void multiply(mlir::Value i, mlir::Value j, mlir::Value to, int64_t stride, const Strip &strip,
+                const Block &block);
+  mlir::Value nextRowsOfA(mlir::Value i, mlir::Value across, mlir::Value done, const Strip &strip);
+  mlir::Value nextRowsOfB(mlir::Value done, const Block &block);
 
+  mlir::Value select(mlir::Value condition, mlir::Value ifTrue, mlir::Value ifFalse);
+  /// Number of calls of the micro-kernel for all columns of a tile.
+  int64_t callsAcross() const;
   mlir::Value pointerTo(mlir::Value base, mlir::Value offset, mlir::Value lane, mlir::Value term,
                         int64_t stride, bool lanesAreRows);
   mlir::Value panelAt(mlir::Value panels, mlir::Value lane, int64_t width);

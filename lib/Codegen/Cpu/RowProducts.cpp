@@ -132,7 +132,7 @@ bool trainc::codegen::isRowProduct(const Product &product) {
 }
 
 ProductSizes trainc::codegen::rowProductSizes(const Product &product) {
-  ProductSizes sizes = fmaSizes(product.factor);
+  ProductSizes sizes = fmaSizes(product.factor, LaneOrder::Strided);
   sizes.panelRows = 1;
   sizes.panelColumns = RowColumns::countOf(product.shape);
   return sizes;

@@ -107,7 +107,7 @@ ProductScheme trainc::codegen::splitProducts(KernelModule &kernels, LaneOrder a,
   scheme.packA = packPieces(kernels, Side::A, a, scheme.panelStride(kPanelLanes));
   scheme.packB = packPieces(kernels, Side::B, b, scheme.panelStride(kPanelLanes));
   scheme.multiply = internalFunction(
-      kernels, "gemm_split_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
+      kernels, "gemm_split_micro_kernel", argumentTypes(kernels.getContext(), 5, 7),
       [&](Emitter &emit, func::FuncOp function) { multiplyTiles(emit, function, pieceProducts(), scheme); });
   scheme.begin = internalFunction(kernels, "gemm_configure_unit", {},
                                   [](Emitter &emit, func::FuncOp) { MatrixUnit(emit).configure(); });

@@ -19,8 +19,8 @@ public:
   TileKernel(Emitter &emit, func::FuncOp function, const TileProducts &products, const ProductSizes &sizes)
       : emit(emit), unit(emit), products(products), sizes(sizes), element(emit.builder.getF32Type()),
         a(function.getArgument(0)), b(function.getArgument(1)), c(function.getArgument(2)),
-        depth(function.getArgument(3)), stride(function.getArgument(4)), validRows(function.getArgument(5)),
-        validColumns(function.getArgument(6)), adds(function.getArgument(7)),
+        depth(function.getArgument(5)), stride(function.getArgument(6)), validRows(function.getArgument(7)),
+        validColumns(function.getArgument(8)), adds(function.getArgument(9)),
         edge(emit.stackArray(element, kSide * kSide)) {}
 
   void run() {

@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
 #include <numeric>
 
 using namespace mlir;
@@ -136,7 +137,9 @@ Mask Emitter::lanesBelow(Value count, int64_t lanes) {
 /// Takes log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
 SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
   const int64_t n = rows.size();
-  for (int64_t half = n / 2; half > 0; half /= 2) {
+  // Squares of four lanes are transposed at the end, by shuffles that do not cross 128 bits.
+  const int64_t smallest = n % 4 == 0 ? 4 : 1;
+  for (int64_t half = n / 2; half >= smallest; half /= 2) {
     SmallVector<int64_t> upper(n), lower(n);
     for (int64_t lane = 0; lane < n; ++lane) {
       bool left = (lane & half) == 0;
@@ -150,6 +153,28 @@ SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
       rows[i] = vector::ShuffleOp::create(builder, loc, a, b, upper);
       rows[i + half] = vector::ShuffleOp::create(builder, loc, a, b, lower);
     }
+  }
+  if (smallest == 1)
+    return rows;
+  // Selects four of every four lanes of a and the same four of b; numbers from 4 on are lanes of b.
+  const auto shuffle = [&](Value a, Value b, std::array<int64_t, 4> fours) -> Value {
+    SmallVector<int64_t> lanes;
+    for (int64_t group = 0; group < n; group += 4)
+      for (int64_t lane : fours)
+        lanes.push_back(group + (lane < 4 ? lane : n + lane - 4));
+    return vector::ShuffleOp::create(builder, loc, a, b, lanes);
+  };
+  constexpr std::array<int64_t, 4> kLowLanes = {0, 4, 1, 5}, kHighLanes = {2, 6, 3, 7},
+                                   kLowPairs = {0, 1, 4, 5}, kHighPairs = {2, 3, 6, 7};
+  for (int64_t i = 0; i < n; i += 4) {
+    Value low01 = shuffle(rows[i], rows[i + 1], kLowLanes),
+          high01 = shuffle(rows[i], rows[i + 1], kHighLanes),
+          low23 = shuffle(rows[i + 2], rows[i + 3], kLowLanes),
+          high23 = shuffle(rows[i + 2], rows[i + 3], kHighLanes);
+    rows[i] = shuffle(low01, low23, kLowPairs);
+    rows[i + 1] = shuffle(low01, low23, kHighPairs);
+    rows[i + 2] = shuffle(high01, high23, kLowPairs);
+    rows[i + 3] = shuffle(high01, high23, kHighPairs);
   }
   return rows;
 }

@@ -125,8 +125,12 @@ int64_t trainc::codegen::blockArrayBytes(Type element, int64_t count) {
 void KernelFunction::tiles(llvm::function_ref<void(Value)> body) {
   if (isOfThreads())
     return body(widened(NVVM::BlockIdXOp::create(opBuilder, emitter.loc, opBuilder.getI32Type())));
-  Value end = emitter.min(function.getArgument(2), emitter.i64(launch.grid));
-  emitter.loop(function.getArgument(1), end, 1, body);
+  tileRange([&](Value begin, Value end) { emitter.loop(begin, end, 1, body); });
+}
+
+void KernelFunction::tileRange(llvm::function_ref<void(Value, Value)> body) {
+  assert(!isOfThreads() && "blocks of threads run one tile");
+  body(function.getArgument(1), emitter.min(function.getArgument(2), emitter.i64(launch.grid)));
 }
 
 Value KernelFunction::thread() { return isOfThreads() ? ownThread : emitter.i64(0); }

@@ -41,6 +41,8 @@ public:
 
   /// Builds the code of a tile and, for a CPU, the loop over the tiles [begin, min(end, grid)).
   void tiles(llvm::function_ref<void(mlir::Value tile)> body);
+  /// Builds the code of the tiles [begin, end) of a CPU's kernel. A range after the grid is empty.
+  void tileRange(llvm::function_ref<void(mlir::Value begin, mlir::Value end)> body);
 
   /// Number of threads per block.
   int64_t threads() const { return launch.threads; }

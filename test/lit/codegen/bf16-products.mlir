@@ -11,8 +11,8 @@ train.state parameter @c : tensor<64x32xf32>
 // CHECK: module @kernels attributes {plan.bf16_products, plan.target = "cpu"}
 // CHECK: func.func @gemm_64x32x96_nn_
 // CHECK: call @gemm_begin_bf16
-// CHECK: func.call @gemm_transpose_a_bf16
 // CHECK: func.call @gemm_copy_b_bf16
+// CHECK: func.call @gemm_transpose_a_bf16
 // CHECK: func.call @gemm_micro_kernel_bf16
 // CHECK: call @gemm_end_bf16
 // CHECK: func.func @"gemm_micro_kernel_bf16.x86-64-v3"

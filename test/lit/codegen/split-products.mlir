@@ -13,8 +13,8 @@ train.state parameter @e : tensor<96x31xf32>
 // The unit is configured once a kernel, and released at its end.
 // CHECK: func.func @gemm_64x32x96_nn_
 // CHECK: call @gemm_configure_unit
-// CHECK: func.call @gemm_split_rows_strided
 // CHECK: func.call @gemm_split_columns_adjacent
+// CHECK: func.call @gemm_split_rows_strided
 // CHECK: func.call @gemm_split_micro_kernel
 // CHECK: call @gemm_release_unit
 // CHECK: func.func private @gemm_configure_unit

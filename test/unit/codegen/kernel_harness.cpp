@@ -145,11 +145,13 @@ CompiledOp::Execution CompiledOp::prepare(std::vector<Buffer> operands, const st
 
 void CompiledOp::Execution::run(Order order) const {
   for (const Bound &launch : launches) {
-    if (order == Order::AtOnce)
+    if (order == Order::AtOnce) {
       launch.kernel(launch.args.data(), 0, launch.grid + 7, launch.shared); // the kernel clamps to its grid
-    else
-      for (int64_t tile = launch.grid; tile-- > 0;)
-        launch.kernel(launch.args.data(), tile, tile + 1, launch.shared);
+      continue;
+    }
+    const int64_t range = order == Order::InThrees ? 3 : 1;
+    for (int64_t tile = (launch.grid - 1) / range * range; tile >= 0; tile -= range)
+      launch.kernel(launch.args.data(), tile, tile + range, launch.shared);
   }
   EXPECT_FALSE(isMatrixUnitInUse()) << "a kernel has not released it";
 }
@@ -216,6 +218,7 @@ void expectMatchesReference(const CompiledOp &op, const Tensors &inputs, double 
   for (size_t i = 0; i < first.size(); ++i)
     expectClose(first[i], expected[i], tolerance, "result " + std::to_string(i));
   expectSameBits(op.run(inputs, "x86-64-v3", Order::Reversed), first, "tiles in reverse");
+  expectSameBits(op.run(inputs, "x86-64-v3", Order::InThrees), first, "tiles in threes");
   if (CompiledOp::levelRunsHere("x86-64-v4"))
     expectSameBits(op.run(inputs, "x86-64-v4"), first, "x86-64-v4");
   for (auto pair : op.kernels().mayAlias)

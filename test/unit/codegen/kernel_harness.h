@@ -23,8 +23,9 @@ enum class Unit { Real, Emulated };
 /// The CPU's if it has one.
 Unit unitHere();
 
-/// How the tiles of each launch run: all at once, or one by one from the last to the first.
-enum class Order { AtOnce, Reversed };
+/// How the tiles of each launch run: all at once; one by one from the last to the first; or three at a time
+/// from the last to the first, so that a range begins and ends anywhere in a column of a product's tiles.
+enum class Order { AtOnce, Reversed, InThrees };
 
 /// A function `@f` whose body is one scheduled op, or primitive ops that fusion makes one nn.kernel of.
 /// Results are in the order of that op's.

@@ -164,7 +164,8 @@ TEST_P(LowProductsTest, IsASumInF32RoundedOnce) {
       continue;
     const std::vector<float> actual = runOn(op, c, kind, x, level);
     expectClose(c, kind, expected, actual, hasBf16Instructions(level) ? std::ldexp(1.0, -123) : 0, level);
-    EXPECT_EQ(runOn(op, c, kind, x, level, Order::Reversed), actual) << level;
+    for (Order order : {Order::Reversed, Order::InThrees})
+      EXPECT_EQ(runOn(op, c, kind, x, level, order), actual) << level;
     if (first.empty())
       first = actual;
     if (!hasBf16Instructions(level))

@@ -42,7 +42,8 @@ void expectAccurate(const std::string &text) {
   const Tensors inputs = op.randomInputs();
   const Tensors results = op.run(inputs, kLevel);
   EXPECT_LT(relativeError(op, inputs, results[0]), 3 * std::ldexp(1.0, -24));
-  EXPECT_EQ(op.run(inputs, kLevel, Order::Reversed)[0].reals, results[0].reals);
+  for (Order order : {Order::Reversed, Order::InThrees})
+    EXPECT_EQ(op.run(inputs, kLevel, order)[0].reals, results[0].reals);
 }
 
 } // namespace
