@@ -71,14 +71,17 @@ Result<std::string> NonFiniteCause::inStep(const StepScalars &scalars, const Ste
   TRAINC_ASSIGN_OR_RETURN(const std::string target, inMaskedTarget(batch));
   if (!target.empty())
     return target + kRepair;
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> ownHuge, findHugeParameter(executor_));
+  TRAINC_ASSIGN_OR_RETURN(const std::string huge,
+                          agreeOnText(ownHuge, "a parameter", "a magnitude above 1e30"));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
   TRAINC_ASSIGN_OR_RETURN(const std::string data, inData(batch));
   const std::string replayed =
       culprit ? culprit->message()
               : "every value is finite; suspect the memory or the processor of this machine";
-  return fmt::format("Replayed: {}\n{}{}", replayed,
-                     data.empty() ? adviceOnNonFinite(executor_.plan(), result) : data,
-                     data.empty() ? kSkip : kRepair);
+  return fmt::format(
+      "Replayed: {}\n{}{}{}", replayed, huge.empty() ? "" : fmt::format("Before the step, {}. ", huge),
+      data.empty() ? adviceOnNonFinite(executor_.plan(), result) : data, data.empty() ? kSkip : kRepair);
 }
 
 } // namespace trainc

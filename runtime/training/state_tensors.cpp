@@ -6,6 +6,8 @@
 #include "runtime/state/float_rounding.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace trainc {
 
@@ -32,6 +34,39 @@ TensorMemory memoryOf(Device &device, const StateView &state) {
           }};
 }
 
+/// The first description that `describe(tensor, begin, piece)` returns of pieces of parameters, which begin
+/// at the tensor's byte `begin`.
+template <typename Describe>
+Result<std::optional<std::string>> describeParameter(Executor &executor, const Describe &describe) {
+  constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+  std::vector<std::byte> staging;
+  for (const StateTensor &tensor : stateTensors(executor, fb::Role::Parameter)) {
+    for (uint64_t begin = 0; begin < tensor.bytes.size(); begin += kPieceBytes) {
+      TRAINC_ASSIGN_OR_RETURN(
+          const std::span<const std::byte> piece,
+          tensor.bytes.read(begin, std::min(kPieceBytes, tensor.bytes.size() - begin), staging));
+      if (const std::optional<std::string> found = describe(tensor, tensor.firstByte + begin, piece))
+        return found;
+    }
+  }
+  return std::optional<std::string>();
+}
+
+std::optional<std::string> describeHuge(const StateTensor &tensor, uint64_t begin,
+                                        std::span<const std::byte> piece) {
+  constexpr float kHuge = 1e30F;
+  if (tensor.dtype != fb::DType::F32)
+    return std::nullopt;
+  for (size_t offset = 0; offset + sizeof(float) <= piece.size(); offset += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, piece.data() + offset, sizeof(value));
+    if (std::abs(value) > kHuge)
+      return fmt::format("parameter '{}' holds {} in element {}", tensor.name, value,
+                         (begin + offset) / sizeof(float));
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
@@ -48,18 +83,11 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
 }
 
 Result<std::optional<std::string>> findNonFiniteParameter(Executor &executor) {
-  constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
-  std::vector<std::byte> staging;
-  for (const StateTensor &tensor : stateTensors(executor, fb::Role::Parameter)) {
-    for (uint64_t begin = 0; begin < tensor.bytes.size(); begin += kPieceBytes) {
-      TRAINC_ASSIGN_OR_RETURN(
-          const std::span<const std::byte> piece,
-          tensor.bytes.read(begin, std::min(kPieceBytes, tensor.bytes.size() - begin), staging));
-      if (const auto found = describeNonFinite(tensor, tensor.firstByte + begin, piece))
-        return found;
-    }
-  }
-  return std::optional<std::string>();
+  return describeParameter(executor, describeNonFinite);
+}
+
+Result<std::optional<std::string>> findHugeParameter(Executor &executor) {
+  return describeParameter(executor, describeHuge);
 }
 
 } // namespace trainc

@@ -16,4 +16,7 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role);
 /// nan in element 3"; nothing if all are finite. Fails as a device's copy does.
 Result<std::optional<std::string>> findNonFiniteParameter(Executor &executor);
 
+/// Returns the first parameter of f32 that holds a magnitude above 1e30, which products soon make infinite.
+Result<std::optional<std::string>> findHugeParameter(Executor &executor);
+
 } // namespace trainc

@@ -121,7 +121,7 @@ class EvaluateTest(harness.EndToEndTest):
         self.trainrun(*command.split(), "--metrics", "alone.jsonl")
         without_weights = [harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors"]
         if weights:
-            self.fails(without_weights, 2, "--eval-data without --data needs trained weights")
+            self.fails(without_weights, 2, "--eval-data without --data needs trained weights: give --init=FILE or --resume=DIR")
         else:
             self.run_program(*without_weights)
         return harness.metrics("alone.jsonl")[-1]["eval_loss"]

@@ -134,11 +134,13 @@ Status checkHasWeights(const fb::Plan &plan, const Options &o) {
   const bool hasWeights = !o.init.empty() || !o.resume.empty() || parameterCount(plan) == 0;
   if (o.trains() || hasWeights || o.isDryRun())
     return {};
-  return invalidInput(
-      "{} needs trained weights: give --init=FILE, --resume=DIR, or --data with --steps to train first",
-      !o.generate.empty()  ? "--generate"
-      : !o.prompts.empty() ? "--prompts"
-                           : "--eval-data without --data");
+  return invalidInput("{} needs trained weights: give --init=FILE{}",
+                      !o.generate.empty()  ? "--generate"
+                      : !o.prompts.empty() ? "--prompts"
+                                           : "--eval-data without --data",
+                      plan.training() && !plan.no_training()
+                          ? ", --resume=DIR, or --data with --steps to train first"
+                          : " or --resume=DIR");
 }
 
 Status checkContradictions(const Options &o) {

@@ -100,6 +100,17 @@ std::string doubtZeros(const std::string &file, std::span<const std::byte> head)
       file, head.size());
 }
 
+/// UTF-16 without a byte order mark looks like small ids, which are tokens of any vocabulary.
+std::string doubtCharacters(const std::string &file, const Width &width, std::span<const std::byte> head,
+                            uint64_t vocabulary) {
+  if (width.isCertain || width.dtype != SafetensorsDType::kU16 || !mayBeUtf16(head, vocabulary))
+    return {};
+  return fmt::format(
+      "{}: nearly all its tokens are codes of ASCII, as of a text in UTF-16; if it is one, "
+      "convert it to UTF-8 and tokenize it with trainc tokenize, else give --data-dtype=uint16",
+      file);
+}
+
 Status checkDType(const std::filesystem::path &path, const TokenSidecar &sidecar,
                   const TokenFileOptions &options) {
   if (!options.dtype || *options.dtype == sidecar.dtype)
@@ -146,6 +157,8 @@ Result<TokenStream> findRawTokens(const std::filesystem::path &path, std::span<c
         file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
   TokenStream stream{dtype, 0, fileBytes / width};
   stream.warning = doubtZeros(file, head);
+  if (stream.warning.empty())
+    stream.warning = doubtCharacters(file, chosen, head, options.vocabulary);
   if (sidecar) {
     stream.content = sidecar->content;
     stream.vocabulary = sidecar->vocabulary;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -177,6 +178,47 @@ public:
            differentLowerHalves(1) >= kMinDifferent;
   }
 
+  /// Whether low bytes are as small as high bytes of frequent tokens are: tokenizers give these the first
+  /// ids.
+  bool hasSwapped16Bits() const {
+    constexpr int kMaxHighByte = 3;
+    const std::vector<uint16_t> varied = withoutMostFrequent();
+    size_t low = 0, high = 0;
+    for (const uint16_t half : varied) {
+      low += (half & 0xff) <= kMaxHighByte;
+      high += half >> 8 <= kMaxHighByte;
+    }
+    return hasManyDifferent(varied) && low >= varied.size() / 4 && low >= 4 * high;
+  }
+
+  /// Whether even and odd bytes have the same frequencies, which are far from uniform: each byte is a number.
+  bool hasSameEvenAndOddBytes() const {
+    constexpr size_t kMinCount = 4096;
+    constexpr double kMaxDistance = 0.1, kMinSquares = 2.0 / 256;
+    const std::vector<uint16_t> varied = withoutMostFrequent();
+    if (varied.size() < kMinCount || !hasManyDifferent(varied))
+      return false;
+    std::array<double, 256> even = {}, odd = {};
+    for (const uint16_t half : varied) {
+      even[half & 0xff] += 1.0 / static_cast<double>(varied.size());
+      odd[half >> 8] += 1.0 / static_cast<double>(varied.size());
+    }
+    double distance = 0, squares = 0;
+    for (size_t byte = 0; byte < even.size(); ++byte) {
+      distance += std::abs(even[byte] - odd[byte]) / 2;
+      squares += even[byte] * even[byte];
+    }
+    return distance < kMaxDistance && squares >= kMinSquares;
+  }
+
+  /// Whether nearly all halves are characters of ASCII that texts have.
+  bool hasAscii() const {
+    const auto isInText = [](uint16_t half) {
+      return (half >= 0x20 && half < 0x7f) || half == '\t' || half == '\n' || half == '\r';
+    };
+    return static_cast<size_t>(std::ranges::count_if(halves_, isInText)) >= halves_.size() / 16 * 15;
+  }
+
   /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes of the file. A vocabulary of 256
   /// holds those of any file.
   bool has8Bits(uint64_t vocabulary) const {
@@ -192,6 +234,21 @@ public:
   }
 
 private:
+  /// The halves without the most frequent one, which may be padding.
+  std::vector<uint16_t> withoutMostFrequent() const {
+    std::vector<size_t> counts(size_t{UINT16_MAX} + 1);
+    for (const uint16_t half : halves_)
+      ++counts[half];
+    const auto mostFrequent = static_cast<uint16_t>(std::ranges::max_element(counts) - counts.begin());
+    std::vector<uint16_t> others = halves_;
+    std::erase(others, mostFrequent);
+    return others;
+  }
+
+  static bool hasManyDifferent(const std::vector<uint16_t> &halves) {
+    return std::set(halves.begin(), halves.end()).size() >= 4 * kMinDifferent;
+  }
+
   bool areBelow(uint64_t vocabulary) const {
     return std::ranges::all_of(halves_, [&](uint16_t half) { return half < vocabulary; });
   }
@@ -254,18 +311,25 @@ std::optional<OtherNumbers> insteadOf16Bits(const NumberEvidence &evidence, uint
   // From 2^-10 to 2^6.
   if (evidence.hasSmallFloats(0x1400, 0x53ff) || evidence.hasFractions(0x3c00, 10))
     return kFloat16;
-  return evidence.has8Bits(vocabulary) ? std::optional(kUint8) : std::nullopt;
+  if (evidence.hasSwapped16Bits())
+    return kBigUint16;
+  return evidence.has8Bits(vocabulary) || evidence.hasSameEvenAndOddBytes() ? std::optional(kUint8)
+                                                                            : std::nullopt;
+}
+
+/// The first numbers of 16 bits, in groups of 64 bits.
+NumberEvidence evidenceOf(std::span<const std::byte> head) {
+  std::vector<uint16_t> halves(head.size() / sizeof(uint64_t) * kHalves);
+  if (!halves.empty())
+    std::memcpy(halves.data(), head.data(), halves.size() * sizeof(uint16_t));
+  return NumberEvidence(std::move(halves));
 }
 
 } // namespace
 
 std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, SafetensorsDType dtype,
                                              uint64_t vocabulary) {
-  std::vector<uint16_t> halves(head.size() / sizeof(uint64_t) * kHalves);
-  if (halves.empty())
-    return std::nullopt;
-  std::memcpy(halves.data(), head.data(), halves.size() * sizeof(uint16_t));
-  const NumberEvidence evidence(std::move(halves));
+  const NumberEvidence evidence = evidenceOf(head);
   if (evidence.isShort() || (dtype != SafetensorsDType::kU16 && dtype != SafetensorsDType::kU32))
     return std::nullopt;
   if (const std::optional<OtherNumbers> found = evidence.find64Bits(kMinDifferentAmongZeros))
@@ -278,6 +342,12 @@ std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, Sa
   if (const std::optional<OtherNumbers> found = inBigEndianOrder(evidence.reversed()))
     return found;
   return evidence.has16Bits(vocabulary) ? std::optional(kUint16) : std::nullopt;
+}
+
+bool mayBeUtf16(std::span<const std::byte> head, uint64_t vocabulary) {
+  constexpr uint64_t kMaxVocabularyOfCharacters = 1024;
+  const NumberEvidence evidence = evidenceOf(head);
+  return vocabulary > kMaxVocabularyOfCharacters && !evidence.isShort() && evidence.hasAscii();
 }
 
 } // namespace trainc

@@ -22,4 +22,8 @@ struct OtherNumbers {
 std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, SafetensorsDType dtype,
                                              uint64_t vocabulary);
 
+/// Whether a file of uint16 tokens may be a text in UTF-16: nearly all its numbers are characters of ASCII,
+/// which few of the tokens of a large vocabulary are.
+bool mayBeUtf16(std::span<const std::byte> head, uint64_t vocabulary);
+
 } // namespace trainc

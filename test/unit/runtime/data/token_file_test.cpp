@@ -152,6 +152,12 @@ template <typename T, typename Make> std::string numbers(Make make, uint32_t cou
   return bytesOf(values);
 }
 
+/// Ids of which the first are the most frequent, as a tokenizer's are: half of them are below 224.
+uint32_t frequentFirst(uint32_t i) {
+  const double uniform = philox4x32({i, 0, 0, 0}, {1, 0})[0] / 4294967296.0;
+  return static_cast<uint32_t>(std::pow(50257.0, uniform)) - 1;
+}
+
 TEST(TokenFile, NoticesNumbersThatAreNoTokens) {
   const auto looksLike = [](const std::string &content, uint64_t vocabulary) {
     const auto stream = read(content, {std::nullopt, vocabulary});
@@ -188,6 +194,16 @@ TEST(TokenFile, NoticesNumbersThatAreNoTokens) {
       "bfloat16");
   EXPECT_EQ(looksLike(numbers<uint16_t>([](uint32_t i) { return ('A' + spread(i) % 40) << 8; }), 65536),
             "uint16 in big-endian order, or text in UTF-16");
+  for (const uint64_t vocabulary : {50257, 65536}) {
+    const auto swapped = [](uint32_t i) { return frequentFirst(i) % 256 << 8 | frequentFirst(i) / 256; };
+    EXPECT_EQ(looksLike(numbers<uint16_t>(swapped, 30000), vocabulary),
+              "uint16 in big-endian order, or text in UTF-16")
+        << vocabulary;
+    EXPECT_EQ(
+        looksLike(numbers<uint8_t>([](uint32_t i) { return frequentFirst(i) % 200; }, 30000), vocabulary),
+        "uint8")
+        << vocabulary;
+  }
   // NumPy's default for a few ids, such as those of bases.
   const auto base = [](uint32_t i) { return i * i * 40503 / 7 % 5; };
   for (const uint64_t vocabulary : {5, 256, 50257, 65536}) {
@@ -241,6 +257,16 @@ TEST(TokenFile, UnusualTokensAreTokens) {
   EXPECT_EQ(isTaken(numbers<uint16_t>(alternating), 50257), "") << "as uint32, beyond the vocabulary";
   const auto raised = [](uint32_t i) { return 6000 + i * i * 40503 % 15000 + (i % 5 ? 0 : 32768); };
   EXPECT_EQ(isTaken(numbers<uint16_t>(raised), 65536), "");
+  EXPECT_EQ(isTaken(numbers<uint16_t>(frequentFirst, 30000), 50257), "");
+  for (const uint32_t padding : {1, 32000, 32003}) {
+    const auto padded = [&](uint32_t i) { return i % 7 ? padding : frequentFirst(i); };
+    EXPECT_EQ(isTaken(numbers<uint16_t>(padded, 30000), 65536), "") << padding;
+    const auto separated = [&](uint32_t i) { return i % 2 ? padding : 17 + i * i * 40503 % 50000; };
+    EXPECT_EQ(isTaken(numbers<uint16_t>(separated, 30000), 65536), "") << padding;
+  }
+  const auto byte = [](uint32_t i) { return frequentFirst(i) % 256; };
+  EXPECT_EQ(isTaken(numbers<uint16_t>(byte, 30000), 256), "");
+  EXPECT_EQ(isTaken(numbers<uint16_t>(byte, 30000), 50257), "");
   // Nothing but 0 and a few ids, at even offsets by chance.
   EXPECT_EQ(isTaken(numbers<uint16_t>([](uint32_t i) { return i == 40 ? 2 : i == 900 ? 3 : 0; }), 65536), "");
   for (uint32_t vocabulary : {2U, 96U, 256U, 50257U, 65536U})
@@ -259,6 +285,20 @@ TEST(TokenFile, DoubtsZeros) {
       "written to its end?");
   EXPECT_EQ(read(std::string(8191, '\0') + '\1')->warning, "");
   EXPECT_EQ(read(std::string(8, '\0'))->warning, "");
+}
+
+TEST(TokenFile, DoubtsCharacters) {
+  const auto warning = [](const std::string &content, TokenFileOptions options) {
+    return read(content, options)->warning;
+  };
+  const std::string text = numbers<uint16_t>([](uint32_t i) { return i % 60 ? 'A' + i * 7 % 50 : '\n'; });
+  EXPECT_EQ(
+      warning(text, {std::nullopt, 50257}),
+      "nowhere/f: nearly all its tokens are codes of ASCII, as of a text in UTF-16; if it is one, convert "
+      "it to UTF-8 and tokenize it with trainc tokenize, else give --data-dtype=uint16");
+  EXPECT_EQ(warning(text, {SafetensorsDType::kU16, 50257}), "");
+  EXPECT_EQ(warning(text, {std::nullopt, 256}), "") << "a vocabulary of bytes";
+  EXPECT_EQ(warning(numbers<uint16_t>(frequentFirst), {std::nullopt, 50257}), "");
 }
 
 TEST(TokenFile, TheWidthOfASidecarIsNotDoubted) {
