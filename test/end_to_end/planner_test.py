@@ -402,14 +402,14 @@ class PlannerTest(harness.EndToEndTest):
         self.assertNotIn("The largest micro-batches", report)  # of a plan that was not asked for them
 
     def test_the_largest_batches_have_what_was_decided_for_the_plan(self):
-        command = ["compile", EXAMPLE, "--compile-to=plan", "--memory-limit=80MiB", "--largest-batch"]
+        command = ["compile", EXAMPLE, "--compile-to=plan", "--memory-limit=72MiB", "--largest-batch"]
         _, err = self.trainc(*command)
         (taken,) = re.findall("^took (.*): ", err, re.MULTILINE)
-        (shared,) = re.findall("^the largest micro-batches that fit into 80.0 MiB, as in the plan with (.*):$", err, re.MULTILINE)
+        (shared,) = re.findall("^the largest micro-batches that fit into 72.0 MiB, as in the plan with (.*):$", err, re.MULTILINE)
         self.assertIn(shared, taken)
         self.assertRegex(shared, "^--offload=\\S+$")
         _, err = self.trainc(*command, shared)
-        self.assertIn("the largest micro-batches that fit into 80.0 MiB:\n", err)
+        self.assertIn("the largest micro-batches that fit into 72.0 MiB:\n", err)
 
     def test_a_report_says_how_many_times_the_samples_of_none_fit(self):
         found = self.report("--memory-limit=70MiB", "--largest-batch")["largest_batches"]

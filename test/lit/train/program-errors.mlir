@@ -25,8 +25,8 @@ train.program @p { model @m optimizer sgd model @n }
 
 // -----
 
-// expected-error @below {{optimizer: expected adamw, adam or sgd, found 'lion'}}
-train.program @p { model @m optimizer lion }
+// expected-error @below {{optimizer: expected adamw, adam, sgd or lion, found 'muon'}}
+train.program @p { model @m optimizer muon }
 
 // -----
 
@@ -50,7 +50,7 @@ train.program @p { model @m optimizer adamw(lr -0.1) }
 
 // -----
 
-// expected-error @below {{schedule: expected constant, linear or cosine, found 'step'}}
+// expected-error @below {{schedule: expected constant, linear, cosine, cosine_with_restarts, polynomial, one_minus_sqrt, inverse_sqrt, one_cycle or lr_range_test, found 'step'}}
 train.program @p { model @m optimizer sgd schedule step }
 
 // -----
