@@ -174,7 +174,15 @@ static LogicalResult checkLengths(llvm::function_ref<InFlightDiagnostic()> emitE
     if (number(steps) != 0 && number(ratio) != 0)
       return emitError() << "schedule: " << steps << " (steps) and " << ratio
                          << " (share of the total) set the same length; give one of them";
-  const auto warmup = int64_t(number("warmup")), decay = int64_t(number("decay"));
+  if (number("warmup_ratio") == 1)
+    return emitError() << "schedule: warmup_ratio must be below 1, so that steps are left after the warmup";
+  if (const double shares = number("warmup_ratio") + number("decay_ratio"); shares > 1)
+    return emitError() << "schedule: warmup_ratio and decay_ratio are more than the whole, "
+                       << formatNumber(shares);
+  auto length = [&](std::string_view steps, std::string_view ratio) {
+    return std::max(int64_t(number(steps)), int64_t(std::ceil(number(ratio) * double(total))));
+  };
+  const int64_t warmup = length("warmup", "warmup_ratio"), decay = length("decay", "decay_ratio");
   if (total > 0 && warmup > total)
     return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
   if (total > 0 && warmup == total)

@@ -32,12 +32,13 @@ static uint64_t lengthOf(const LearningRateCourse &course, std::string_view step
 }
 
 uint64_t warmupOf(const LearningRateCourse &course) { return lengthOf(course, "warmup", "warmup_ratio"); }
+uint64_t decayOf(const LearningRateCourse &course) { return lengthOf(course, "decay", "decay_ratio"); }
 
 double learningRate(const LearningRateCourse &course, uint64_t step) {
   const uint64_t warmup = warmupOf(course);
   if (step < warmup)
     return course.peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
-  const uint64_t decay = lengthOf(course, "decay", "decay_ratio");
+  const uint64_t decay = decayOf(course);
   const uint64_t fallsFrom =
       decay > 0 && decay < course.steps ? std::max(warmup, course.steps - decay) : warmup;
   const double minimum = numberOf(course, "minimum");
@@ -91,9 +92,10 @@ std::string describeChange(const LearningRateCourse &before, const LearningRateC
   const std::string what = isOtherLength ? describeOtherLength(before, now)
                                          : fmt::format("the schedule has changed from {} to {}",
                                                        describeCourse(before), describeCourse(now));
-  const char *advice = isOtherLength && !before.hasTotal && !now.hasTotal
-                           ? "the same --steps each time, or a total in the model's schedule, keeps one curve"
-                           : "a plan with the schedule of before keeps one curve";
+  const char *advice =
+      isOtherLength && !before.hasTotal && !now.hasTotal
+          ? "the same --steps or --epochs each time, or a total in the model's schedule, keeps one curve"
+          : "a plan with the schedule of before keeps one curve";
   return fmt::format("{}: the last step's learning rate was {:g}, the next one's is {:g}; {}", what,
                      learningRate(before, step - 1), learningRate(now, step), advice);
 }

@@ -13,6 +13,8 @@ LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps);
 /// Steps of the warmup, given as such or as a share of the length (rounded up, as transformers'
 /// warmup_ratio).
 uint64_t warmupOf(const LearningRateCourse &course);
+/// Steps at the end in which the rate falls, given in the same ways; 0: all after the warmup.
+uint64_t decayOf(const LearningRateCourse &course);
 
 /// Rate of the 0-based `step`, with w = warmup:
 ///   step < w:   peak (step + 1) / w

@@ -154,15 +154,20 @@ void TrainLoop::beginCourse() {
   if (before && !areSameRates(*before, course) && scheduleStep() > 0)
     parts_.observers.warnOnRank0(describeChange(*before, course, scheduleStep()));
   if (const uint64_t warmup = warmupOf(course); warmup > options_.steps)
-    parts_.observers.warnOnRank0(
-        fmt::format("--steps={}: the run ends within the schedule's warmup of {} steps, before the "
-                    "learning rate reaches {:g}",
-                    options_.steps, warmup, course.peak));
+    parts_.observers.warnOnRank0(fmt::format(
+        "a run of {} steps ends within the schedule's warmup of {} steps, before the learning rate "
+        "reaches {:g}",
+        options_.steps, warmup, course.peak));
+  if (const uint64_t decay = decayOf(course); decay > course.steps - std::min(course.steps, warmupOf(course)))
+    parts_.observers.warnOnRank0(fmt::format(
+        "the schedule's decay of {} steps does not fit after the warmup of {} steps into {} steps: "
+        "the rate falls from the warmup on",
+        decay, warmupOf(course), course.steps));
   if (decaysToZero(course) && options_.steps > course.steps)
-    parts_.observers.warnOnRank0(
-        fmt::format("--steps={}: the schedule has a total of {} steps, after which the learning rate is "
-                    "0: later steps train nothing; compile for a larger total",
-                    options_.steps, course.steps));
+    parts_.observers.warnOnRank0(fmt::format(
+        "a run of {} steps goes beyond the schedule's total of {} steps, after which the learning "
+        "rate is 0: later steps train nothing; compile for a larger total",
+        options_.steps, course.steps));
 }
 
 void TrainLoop::skip(const StepResult &result) {

@@ -111,7 +111,7 @@ class CheckpointErrors(GoldenRunTest):
                 self.assertEqual("warning: the run is longer, 8 steps instead of 4, and the " in err and " schedule with it: the last step's learning rate was " in err, warns, err)
                 rates = [line["lr"] for line in harness.metrics("m.jsonl")]
                 if warns:
-                    self.assertIn(f"was {rates[3]:g}, the next one's is {rates[4]:g}; the same --steps each time, or a total in the model's schedule", err)
+                    self.assertIn(f"was {rates[3]:g}, the next one's is {rates[4]:g}; the same --steps or --epochs each time, or a total in the model's schedule", err)
                 self.assertNotIn("schedule", train(8, "--resume"))
 
     def test_unwritable_checkpoint_folder(self):

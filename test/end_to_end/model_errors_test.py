@@ -102,7 +102,7 @@ class ModelErrors(harness.EndToEndTest):
         _, err = self.trainc("compile", "gpt.mlir", "-o", "x.plan")
         self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps ends within the warmup of 200, before ")
         _, err = self.run_program(harness.TRAINRUN, "x.plan", "--data", harness.GOLDEN / "gpt" / "data.safetensors", "--steps=3", "--log-level=warning")
-        self.assertEqual(err, "warning: --steps=3: the run ends within the schedule's warmup of 200 steps, before the learning rate reaches 0.01\n")
+        self.assertEqual(err, "warning: a run of 3 steps ends within the schedule's warmup of 200 steps, before the learning rate reaches 0.01\n")
 
     def test_steps_beyond_the_total(self):
         Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(total 4)")))
@@ -113,7 +113,7 @@ class ModelErrors(harness.EndToEndTest):
         self.assertEqual(train("--steps=4"), "")
         self.assertEqual(train("--steps=4", "--resume"), "warning: nothing is left to train: step 4 is done, and the training ends with step 4; give --steps a number "
                          "above 4 to go on, with a plan whose schedule has a larger total than 4: the rate is 0 after it\n")
-        self.assertEqual(train("--steps=5", "--resume"), "warning: --steps=5: the schedule has a total of 4 steps, after which the learning rate is 0: later steps "
+        self.assertEqual(train("--steps=5", "--resume"), "warning: a run of 5 steps goes beyond the schedule's total of 4 steps, after which the learning rate is 0: later steps "
                          "train nothing; compile for a larger total\n")
         Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(total 4, minimum 1e-5)")))
         self.assertNotIn("total", self.trainc("compile", "gpt.mlir", "-o", "x.plan")[1])

@@ -150,6 +150,26 @@ train.program @p { model @m optimizer adamw schedule cosine(warmup 20, total 10)
 
 // -----
 
+// expected-error @below {{schedule: warmup (steps) and warmup_ratio (share of the total) set the same length; give one of them}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup 5, warmup_ratio 0.1) }
+
+// -----
+
+// expected-error @below {{schedule: warmup_ratio must be below 1, so that steps are left after the warmup}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup_ratio 1) }
+
+// -----
+
+// expected-error @below {{schedule: warmup_ratio and decay_ratio are more than the whole, 1.2}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup_ratio 0.6, decay_ratio 0.6) }
+
+// -----
+
+// expected-error @below {{schedule: a warmup of 90 steps and a decay of 50 do not fit into a total of 100}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup 90, decay_ratio 0.5, total 100) }
+
+// -----
+
 // expected-error @below {{schedule: after a warmup of 10 steps, a total of 10 leaves none in which the rate falls}}
 train.program @p { model @m optimizer adamw schedule linear(warmup 10, total 10) }
 

@@ -184,7 +184,7 @@ TEST(ParseModel, WordsOfOtherProgramsGetASentence) {
   EXPECT_EQ(said("batch 8", "batch 8 max-grad-norm 1.0"),
             "9: 'max-grad-norm' is not a setting; write `clip 1.0`");
   EXPECT_EQ(said("batch 8", "batch 8 epochs 3"),
-            "9: 'epochs' is not a setting; trainrun decides it. Give --epochs=N to trainrun, with the plan");
+            "9: 'epochs' is not a setting; trainrun decides it. Give --epochs to trainrun, with the plan");
   EXPECT_EQ(said("batch 8", "batch_size 8"),
             "9: 'batch_size' is not a setting; write `batch B`, or `batch B x T` with tokens per sample");
   EXPECT_EQ(said("batch 8", "batch 8 bf16 True"), "9: 'bf16' is not a setting; write `precision bf16`");

@@ -161,11 +161,12 @@ TEST(Schedule, ChangesAreDescribed) {
   const LearningRateCourse ten = course(fb::ScheduleKind::Linear, 0.5, {{"warmup", 2}}, 0, 10);
   LearningRateCourse twenty = ten;
   twenty.steps = 20;
-  EXPECT_EQ(describeChange(ten, twenty, 10), "the run is longer, 20 steps instead of 10, and the linear "
-                                             "schedule with it: the last step's learning rate was "
-                                             "0.0625, the next one's is 0.277778; the same --steps each "
-                                             "time, or a total in the model's schedule, keeps "
-                                             "one curve");
+  EXPECT_EQ(describeChange(ten, twenty, 10),
+            "the run is longer, 20 steps instead of 10, and the linear "
+            "schedule with it: the last step's learning rate was "
+            "0.0625, the next one's is 0.277778; the same --steps or --epochs each "
+            "time, or a total in the model's schedule, keeps "
+            "one curve");
   EXPECT_THAT(
       describeChange(twenty, ten, 5),
       testing::HasSubstr("the run is shorter, 10 steps instead of 20, and the linear schedule with it: "));
