@@ -26,9 +26,9 @@ class RunErrors(GoldenRunTest):
             (b"nn.model @m {}\n" * 10, ["not a plan file", "trainc compile"]),
             (corrupted, ["corrupted plan", "checksum", "compile or copy it again"]),
             (good + b"\0", ["plan: expected", f"found {len(good) - 63}"]),
-            (with_number(8, 9), ["plan format 9.1 is newer than this program's 7.0; use a trainrun of"]),
-            (with_number(12, 9), ["plan format 6.9 is newer than this program's 7.0; use a trainrun of"]),
-            (with_number(8, 1), ["plan format 1.1 is older than this program's 7.0; compile the model again"]),
+            (with_number(8, 9), ["plan format 9.0 is newer than this program's 7.0; use a trainrun of"]),
+            (with_number(12, 9), ["plan format 7.9 is newer than this program's 7.0; use a trainrun of"]),
+            (with_number(8, 1), ["plan format 1.0 is older than this program's 7.0; compile the model again"]),
         ]:
             with self.subTest(expected=expected):
                 Path("bad.plan").write_bytes(content)
