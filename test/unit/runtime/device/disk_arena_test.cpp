@@ -140,11 +140,14 @@ TEST_F(DiskArenaTest, TheFolderForTemporaryFilesIsChangedByTmpdir) {
   EXPECT_THAT(disk.status().message(), testing::EndsWith("; set TMPDIR to another folder"));
 }
 
-/// The file of `disk`, which is the only one without a name.
+/// The file of `disk`: it has no name, and a byte more than the arena. Other open files may have no name,
+/// too.
 std::string unnamedFile() {
   for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code closed;
-    if (std::filesystem::read_symlink(entry.path(), closed).native().ends_with(" (deleted)"))
+    const bool hasName =
+        !std::filesystem::read_symlink(entry.path(), closed).native().ends_with(" (deleted)");
+    if (!hasName && std::filesystem::file_size(entry.path(), closed) == 12289)
       return entry.path();
   }
   return {};
