@@ -26,6 +26,7 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "device",
     "device-seed",
     "end-token",
+    "epochs",
     "eval-data",
     "eval-every",
     "generate",

@@ -209,7 +209,8 @@ TEST(ParseModel, WordsOfOtherProgramsGetASentence) {
             "9: expected the value of 'clip', found '('; write `clip 1.0`");
   EXPECT_EQ(
       said("batch 8", "batch 8 schedule CosineAnnealingLR"),
-      "9: schedule: expected constant, linear or cosine, found 'CosineAnnealingLR'; did you mean 'cosine'?");
+      "9: schedule: expected constant, linear, cosine, cosine_with_restarts, polynomial, one_minus_sqrt, "
+      "inverse_sqrt, one_cycle or lr_range_test, found 'CosineAnnealingLR'; did you mean 'cosine'?");
   EXPECT_EQ(said("batch 8", "batch 8 report x"),
             "9: 'report' is not a setting; it is an option of trainc compile: --report");
   EXPECT_EQ(said("adamw(lr", "adamw(learning_rate"),
@@ -217,9 +218,11 @@ TEST(ParseModel, WordsOfOtherProgramsGetASentence) {
   EXPECT_EQ(said("weight_decay", "weight_decy"),
             "8: 'adamw' has no setting 'weight_decy'; did you mean 'weight_decay'?");
   EXPECT_EQ(said("adamw(", "adamv("),
-            "8: optimizer: expected adamw, adam or sgd, found 'adamv'; did you mean 'adamw'?");
-  EXPECT_EQ(said("batch 8", "batch 8 schedule cosin"),
-            "9: schedule: expected constant, linear or cosine, found 'cosin'; did you mean 'cosine'?");
+            "8: optimizer: expected adamw, adam, sgd or lion, found 'adamv'; did you mean 'adamw'?");
+  EXPECT_EQ(
+      said("batch 8", "batch 8 schedule cosin"),
+      "9: schedule: expected constant, linear, cosine, cosine_with_restarts, polynomial, one_minus_sqrt, "
+      "inverse_sqrt, one_cycle or lr_range_test, found 'cosin'; did you mean 'cosine'?");
 }
 
 TEST(ParseModel, ForeignCharactersGetASentence) {
