@@ -93,3 +93,21 @@ nn.model @raw(%x: tensor<?x4xf32>) {
 }
 // expected-error @below {{lora "w" matches no linear layer of model @raw; its layers are named head; `*` stands for any text}}
 train.program @fit { model @raw  optimizer sgd(lr 0.1)  batch 2  lora "w" }
+
+// -----
+
+nn.model @mlp(%x: tensor<?x4xf32>) {
+  %a = nn.linear "fc1" %x to 4
+  nn.loss "loss" %a
+}
+// expected-warning @below {{the plan evaluates and does not train: all parameters are frozen}}
+train.program @fit { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora "fc1"  group "*" frozen }
+
+// -----
+
+// Groups that freeze the whole base model leave the adapter to train: no warning.
+nn.model @mlp(%x: tensor<?x4xf32>) {
+  %a = nn.linear "fc1" %x to 4
+  nn.loss "loss" %a
+}
+train.program @fit { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora "fc1"  group "*" frozen  group "*.lora_*" trained }
