@@ -253,6 +253,14 @@ class LoraTest(harness.EndToEndTest):
         shutil.copy("one/weights.safetensors", "weights.safetensors")
         self.fails([TRAINC, "export", "weights.safetensors", "--like=base", "--merge", "-o", "out"], 2, "error: .: the weights have adapters, whose scale is in an adapter_config.json")
 
+    def test_export_of_rounded_parameters(self):
+        """Parameters of the checkpoint are those of the base model, rounded; the adapter has their type."""
+        self.compile_variant("gpt", "--precision=bf16", "--param-type=bf16")
+        self.train("gpt", "--steps=1", "--checkpoint-dir=run")
+        self.trainc("export", "run", "--like", self.base_folder("gpt"), "-o", "out")
+        kinds = {tensor.dtype for tensor in read_safetensors("out/adapter_model.safetensors").values()}
+        self.assertEqual(kinds, {"BF16"})
+
     def test_exports_that_an_adapter_cannot_hold(self):
         """Parameters trained beside the adapter, classes with other names, and an embedding that is also the head."""
         base = self.base_folder("gpt")
