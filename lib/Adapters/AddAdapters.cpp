@@ -4,6 +4,7 @@
 #include "lib/Adapters/AdapterConfig.h"
 #include "lib/Adapters/Passes.h"
 #include "lib/Analysis/InitialValue.h"
+#include "lib/Analysis/NoTraining.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -190,7 +191,10 @@ LogicalResult Adaptation::run() {
     adapt(linear, *adapter);
   }
   adapters::exportConfig(program, settings, *selected, *saved);
-  return train::checkGroups(program, module);
+  if (failed(train::checkGroups(program, module)))
+    return failure();
+  noteIfAllFrozen(program, module);
+  return success();
 }
 
 // --- The pass ---

@@ -56,7 +56,8 @@ SmallVector<Linear> adapters::findLinears(ModuleOp module) {
     if (auto type = cast<RankedTensorType>(state.getType()); state.getRole() == train::StateRole::parameter &&
                                                              type.getRank() == 2 &&
                                                              isa<FloatType>(type.getElementType()))
-      found.insert({state.getSymNameAttr(), {state, state.getSymName().drop_back(kWeight.size()).str()}});
+      if (StringRef layer = state.getSymName(); layer.consume_back(kWeight) && !layer.empty())
+        found.insert({state.getSymNameAttr(), {state, layer.str()}});
   DenseSet<StringAttr> others; // parameters that something else reads, too
   module.walk([&](train::GetOp get) {
     const StringAttr name = get.getStateAttr().getAttr();

@@ -163,18 +163,12 @@ LogicalResult trainc::applyGroups(const Binding &binding) {
   // Groups may name parameters that pass `add-adapters` declares.
   if (!train::adaptersOf(program).any() && failed(train::checkGroups(program, module)))
     return failure();
-  bool hasParameters = false, isTraining = false;
   for (auto state : module.getOps<train::StateOp>())
     if (state.getRole() == train::StateRole::parameter) {
       int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
       state.setFrozen(train::settingsOf(program, state.getSymName(), rank).frozen.value_or(false));
-      hasParameters = true;
-      isTraining |= !state.getFrozen();
     }
-  if (hasParameters && !isTraining)
-    noteNoTraining(
-        program, program.getLoc(),
-        "all parameters are frozen, so that nothing is left to train; to train, leave some out of the "
-        "groups, or add a later `group \"NAME\" trained`");
+  if (!train::adaptersOf(program).any())
+    noteIfAllFrozen(program, module);
   return success();
 }

@@ -55,6 +55,13 @@ std::vector<std::string> otherNames(const std::string &name) {
   return names;
 }
 
+bool isEmbeddingName(std::string_view name) {
+  constexpr std::string_view kEmbeddings[] = {"wte.weight", "embed_tokens.weight", "word_embeddings.weight",
+                                              "tok_embeddings.weight"};
+  return std::ranges::any_of(kEmbeddings,
+                             [&](std::string_view embedding) { return endsWithName(name, embedding); });
+}
+
 bool endsWithName(std::string_view name, std::string_view end) {
   return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
 }

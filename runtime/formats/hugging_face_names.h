@@ -23,6 +23,9 @@ bool isHeadName(std::string_view name);
 /// the reverse.
 std::vector<std::string> otherNames(const std::string &name);
 
+/// Whether the tensor is the table of a model's tokens, to which a head may be tied.
+bool isEmbeddingName(std::string_view name);
+
 /// Whether `name` is `end`, or ends with a dot and `end`.
 bool endsWithName(std::string_view name, std::string_view end);
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json",
-                     *kTorchFile = "pytorch_model.bin";
+                     *kTorchFile = "pytorch_model.bin", *kTorchAdapterFile = "adapter_model.bin";
 
 /// Rejects paths: an index from an untrusted source must not refer to files outside its folder, or to other
 /// files of the model, which an export would write twice.
@@ -45,6 +45,10 @@ Result<fs::path> findInFolder(const fs::path &folder) {
   if (std::error_code error; fs::exists(folder / kTorchFile, error))
     return invalidInput("{}: expected a {} or a {} in this folder, found {}; {}", folder.string(), kFile,
                         kIndex, kTorchFile, kWeightsFromTorch);
+  if (std::error_code error; fs::exists(folder / kTorchAdapterFile, error))
+    return invalidInput("{}: expected an {} in this folder, found {}; save the adapter again in PEFT: "
+                        "model.save_pretrained(FOLDER, safe_serialization=True)",
+                        folder.string(), kAdapterFile, kTorchAdapterFile);
   std::error_code error;
   for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".gguf")

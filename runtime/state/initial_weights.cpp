@@ -230,11 +230,7 @@ const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *hea
     return nullptr;
   const auto tied = std::ranges::find_if(match.transfers, [&](const TensorTransfer &transfer) {
     const WeightTensor &source = *transfer.source;
-    constexpr std::string_view kEmbeddings[] = {"wte.weight", "embed_tokens.weight", "word_embeddings.weight",
-                                                "tok_embeddings.weight"};
-    return source.shape == head->shape && std::ranges::any_of(kEmbeddings, [&](std::string_view name) {
-             return endsWithName(source.name, name);
-           });
+    return source.shape == head->shape && isEmbeddingName(source.name);
   });
   return tied == match.transfers.end() ? nullptr : tied->source;
 }
@@ -254,9 +250,15 @@ constexpr const char *kAdapterAdvice =
     "alpha, or name weights into which the adapter is merged "
     "(trainc export --merge); --init-ignore='*.lora_*' leaves the adapter out";
 
-/// Advice if parameters or tensors of the file `path`, such as those of a head, have no partner. `head` is
+/// Advice if parameters or tensors of the files, such as those of a head, have no partner. `head` is
 /// the file's head if the plan's head may be tied to the embedding; null otherwise.
-std::string adviceOn(const TensorMatch &match, const std::string &path, const WeightTensor *head) {
+std::string adviceOn(const TensorMatch &match, const WeightFiles &weights, const WeightTensor *head) {
+  const std::string &path = weights.path();
+  if (!match.missing.empty() && std::ranges::all_of(weights.tensors(), [](const WeightTensor &tensor) {
+        return tensor.name.starts_with(kAdapterPrefix);
+      }))
+    return fmt::format("; this is an adapter alone: name the base model's folder, too: --init=BASE --init={}",
+                       path);
   if (!match.missing.empty() && isOneOfSeveral(path))
     return "; this is one of several files of a model: name their folder, or the "
            "model.safetensors.index.json in it";
@@ -347,11 +349,11 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     return isLeftOut || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.tensors(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
-      "--init={}: the weights do not fit this plan{}", weights.path(),
-      hasAdapter && !plansAdapter
-          ? kAdapterAdvice
-          : adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
+  TRAINC_RETURN_IF_ERROR(match.status(
+      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
+                  hasAdapter && !plansAdapter
+                      ? kAdapterAdvice
+                      : adviceOn(match, weights, unpaired.drawn.empty() ? headOf(weights) : nullptr))));
   for (TensorTransfer &transfer : match.transfers) // tensors outside a checkpoint have no checksums
     if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
       transfer.checksums = &found->second;

@@ -120,9 +120,15 @@ bool hasAdapters(const WeightSource &source) {
                              [](const WeightTensor &tensor) { return isAdapterName(tensor.name); });
 }
 
-Result<AdapterConfig> adapterConfigOf(const WeightSource &source) {
+fs::path adapterFolder(const WeightSource &source) {
   std::error_code error;
-  const fs::path folder = fs::is_directory(source.path, error) ? source.path : source.path.parent_path();
+  if (fs::is_directory(source.path, error))
+    return source.path;
+  return source.path.has_parent_path() ? source.path.parent_path() : ".";
+}
+
+Result<AdapterConfig> adapterConfigOf(const WeightSource &source) {
+  const fs::path folder = adapterFolder(source);
   TRAINC_ASSIGN_OR_RETURN(std::optional<AdapterConfig> config, readAdapterConfig(folder));
   if (!config)
     return invalidInput("{}: the weights have adapters, whose scale is in an {}; expected that file in this "

@@ -9,6 +9,9 @@ namespace trainc {
 /// Whether the source has matrices of adapters.
 bool hasAdapters(const WeightSource &source);
 
+/// The folder in which a source's adapter_config.json is expected.
+std::filesystem::path adapterFolder(const WeightSource &source);
+
 /// Reads the adapter_config.json beside a source that has adapters. Fails with kInvalidInput if there is
 /// none.
 Result<AdapterConfig> adapterConfigOf(const WeightSource &source);

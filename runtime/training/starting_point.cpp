@@ -6,6 +6,7 @@
 #include "plan/facts/view.h"
 #include "plan/schema/entry_names.h"
 #include "runtime/data/formats/foreign_file.h"
+#include "runtime/formats/adapter_names.h"
 #include "runtime/formats/gguf_config.h"
 #include "runtime/state/adapter_config.h"
 #include "runtime/state/checkpoint_folder.h"
@@ -171,12 +172,21 @@ Status tellRemarks(const Result<ConfigRemarks> &remarks, const Observers &observ
   return {};
 }
 
+std::vector<std::string> parameterNames(const Executor &executor) {
+  std::vector<std::string> names;
+  for (const StateView &state : executor.states())
+    if (state.info->role() == fb::Role::Parameter)
+      names.push_back(state.info->name()->str());
+  return names;
+}
+
 /// The same weights in another model, such as one with other heads, would be taken without a word.
 Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options,
                    const Observers &observers) {
   if (options.noConfigCheck)
     return {};
   TRAINC_RETURN_IF_ERROR(compareAdapterConfigs(exported(executor, kAdapterConfigFile), folder));
+  TRAINC_RETURN_IF_ERROR(checkTiedEmbedding(ownConfig(executor), parameterNames(executor), folder));
   return tellRemarks(compareConfigs(ownConfig(executor), folder), observers);
 }
 
@@ -282,6 +292,33 @@ void noteNames(std::string_view what, std::vector<std::string> names, const Obse
                                                    more ? fmt::format(" and {} more", more) : ""));
 }
 
+/// Warns of parameters of a plan with adapters that were drawn anew and keep these numbers, such as the head
+/// of a classifier. Optimizer states tell of parameters that a group trains.
+void warnOfFrozenDraws(const Executor &executor, const std::vector<std::string> &drawn,
+                       const Observers &observers) {
+  if (exported(executor, kAdapterConfigFile).empty())
+    return;
+  Result<AdapterConfig> config = parseAdapterConfig("the plan", exported(executor, kAdapterConfigFile));
+  if (!config.ok())
+    return;
+  std::vector<std::string> layers, frozen;
+  for (const std::string &name : drawn) {
+    const std::string layer = name.substr(0, name.rfind('.'));
+    const bool isTrained = std::ranges::any_of(executor.states(), [&](const StateView &state) {
+      return state.info->role() == fb::Role::Optimizer && view(state.info->name()).ends_with("." + name);
+    });
+    if (isTrained || isAdapterName(name) || std::ranges::find(config->saved, layer) != config->saved.end())
+      continue;
+    frozen.push_back(name);
+    if (std::ranges::find(layers, layer) == layers.end())
+      layers.push_back(layer);
+  }
+  if (!frozen.empty())
+    observers.warnOnRank0(fmt::format("{} was drawn anew, and the adapters leave it as it is; to train it, "
+                                      "compile with --lora-modules-to-save={}",
+                                      fmt::join(frozen, ", "), fmt::join(layers, ",")));
+}
+
 /// Loads the plan's initialisers, and replaces them by a checkpoint or --init. `training` is from
 /// trainingOf().
 Result<StartingPoint> loadWeights(Executor &executor, const Environment &training, unsigned threads,
@@ -325,6 +362,8 @@ Result<StartingPoint> loadWeights(Executor &executor, const Environment &trainin
     if (unpaired.newAdapters > 0)
       observers.tell(&RunObserver::onNote, "the adapter is a new one, as no file has one");
     noteNames("drawn anew", unpaired.drawn, observers);
+    if (options.trains())
+      warnOfFrozenDraws(executor, unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
     start.tokenizer = recordedTokenizer(source.environment);

@@ -2,6 +2,7 @@
 
 import array
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -215,6 +216,76 @@ class LoraTest(harness.EndToEndTest):
         tensors.pop(f"{PREFIX}model.layers.0.mlp.up_proj.lora_B.weight")
         write_safetensors("part.safetensors", tensors)
         self.fails([TRAINRUN, plan, *data, "--init", inputs("llama"), "--init=part.safetensors"], 2, "model.layers.0.mlp.up_proj.lora_B.weight")
+
+    def test_adapters_without_their_weights(self):
+        """An adapter alone, in a format that is not read, or made for changed weights."""
+        data = ["--data", GOLDEN / "llama" / "data.safetensors"]
+        plan = self.compile_variant("llama")
+        self.fails([TRAINRUN, plan, *data, "--init", adapter("llama")], 2, "this is an adapter alone: name the base model's folder, too: --init=BASE --init=")
+        shutil.copytree(adapter("llama"), "pissa")
+        config = json.loads(Path("pissa/adapter_config.json").read_text())
+        Path("pissa/adapter_config.json").write_text(json.dumps({**config, "init_lora_weights": "pissa_niter_4"}))
+        self.fails([TRAINRUN, plan, *data, "--init", inputs("llama"), "--init=pissa"], 2, 'pissa/adapter_config.json: "init_lora_weights": "pissa_niter_4" changes the base',
+                   "path_initial_model_for_weight_conversion")
+        Path("torch").mkdir()
+        Path("torch/adapter_model.bin").write_bytes(b"PK")
+        self.fails([TRAINRUN, plan, *data, "--init", inputs("llama"), "--init=torch"], 2, "torch: expected an adapter_model.safetensors in this folder, found adapter_model.bin")
+
+    def test_a_drawn_head_that_is_frozen(self):
+        tensors = read_safetensors(inputs("llama"))
+        tensors.pop("lm_head.weight")
+        write_safetensors("body.safetensors", tensors)
+        run = ["--data", GOLDEN / "llama" / "data.safetensors", "--init=body.safetensors", "--init-missing=lm_head.*", "--steps=1"]
+        text = "lm_head.weight was drawn anew, and the adapters leave it as it is; to train it, compile with --lora-modules-to-save=lm_head"
+        self.assertIn(text, self.trainrun(self.compile_variant("llama"), *run)[1])
+        self.assertNotIn("leave it as it is", self.trainrun(self.compile_variant("llama", "--lora-modules-to-save=lm_head"), *run)[1])
+
+    def test_consolidated_adapters_keep_their_scale(self):
+        self.compile_variant("gpt_rslora")
+        self.train("gpt_rslora", "--steps=1", "--checkpoint-dir=run")
+        Path("one").mkdir()
+        self.trainc("consolidate", "run", "-o", "one/weights.safetensors")
+        self.assertEqual(Path("one/adapter_config.json").read_bytes(), Path("run/step-00000001/adapter_config.json").read_bytes())
+        self.trainc("export", "one/weights.safetensors", "--like", self.base_folder("gpt"), "--merge", "-o", "merged")
+        Path("one/adapter_config.json").write_text("{}")
+        self.fails([TRAINC, "consolidate", "run", "-o", "one/weights.safetensors"], 2, "one/adapter_config.json: expected no file, or that of run/step-00000001/adapter_config.json")
+        Path("one/adapter_config.json").unlink()
+        shutil.copy("one/weights.safetensors", "weights.safetensors")
+        self.fails([TRAINC, "export", "weights.safetensors", "--like=base", "--merge", "-o", "out"], 2, "error: .: the weights have adapters, whose scale is in an adapter_config.json")
+
+    def test_export_of_rounded_parameters(self):
+        """Parameters of the checkpoint are those of the base model, rounded; the adapter has their type."""
+        self.compile_variant("gpt", "--precision=bf16", "--param-type=bf16")
+        self.train("gpt", "--steps=1", "--checkpoint-dir=run")
+        self.trainc("export", "run", "--like", self.base_folder("gpt"), "-o", "out")
+        kinds = {tensor.dtype for tensor in read_safetensors("out/adapter_model.safetensors").values()}
+        self.assertEqual(kinds, {"BF16"})
+
+    def test_exports_that_an_adapter_cannot_hold(self):
+        """Parameters trained beside the adapter, classes with other names, and an embedding that is also the head."""
+        base = self.base_folder("gpt")
+        export = [TRAINC, "export", "run", "-o", "out"]
+        self.compile_variant("gpt", edits=[("  clip 1.0\n", '  clip 1.0\n  group "*.bias" trained\n')])
+        self.train("gpt", "--steps=1", "--checkpoint-dir=run")
+        self.fails([*export, "--like", base], 2, re.compile(r"--like=base\S*: expected parameter '\S+\.bias' of the checkpoint, which the adapter leaves out, with the same numbers, found others"),
+                   "export the whole model with --merge")
+        self.trainc(*map(str, export[1:]), "--like", base, "--merge")
+        shutil.rmtree("out")
+        shutil.rmtree("run")
+        self.compile_variant("gpt", "--lora-modules-to-save=wte")
+        self.train("gpt", "--steps=1", "--checkpoint-dir=run")
+        self.fails([*export, "--like", base], 2, "the head of GPT2LMHeadModel is the embedding, which was trained (modules_to_save)", "--merge")
+        shutil.rmtree("run")
+        self.compile_variant("gpt")
+        self.train("gpt", "--steps=1", "--checkpoint-dir=run")
+        self.trainc(*export[1:], "--like=base/model.safetensors")
+        config = json.loads(Path("out/adapter_config.json").read_text())
+        self.assertEqual((config["task_type"], config["base_model_name_or_path"]), ("CAUSAL_LM", "base"))
+        self.assertIn(f"{PREFIX}transformer.h.0.attn.c_attn.lora_A.weight", read_safetensors("out/adapter_model.safetensors"))
+        shutil.rmtree("out")
+        Path("base/config.json").write_text(json.dumps({"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {}}))
+        self.fails([*export, "--like", base], 2, "--like=base: expected a model of text alone, found Gemma3ForConditionalGeneration", "--merge")
+        self.assertFalse(Path("out").exists())
 
     def test_exports_that_do_not_fit(self):
         base = self.base_folder("llama")

@@ -158,6 +158,7 @@ static Status exportAdapterFolder(const WeightSource &source, const ExportComman
   TRAINC_ASSIGN_OR_RETURN(const AdapterConfig config, adapterConfigOf(source));
   TRAINC_RETURN_IF_ERROR(runLongWork("exported", [&](const auto &progress) {
     WeightWriterOptions options;
+    options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
     options.progress = progress;
     return exportAdapter(source, config, command.like, command.output, options);
   }));

@@ -81,3 +81,33 @@ nn.model @mlp(%x: tensor<?x4xf32>) {
 }
 // expected-warning @below {{lora_rank (--lora-rank) does nothing without lora (--lora)}}
 train.program @fit { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora_rank 4 }
+
+// -----
+
+// A table without ".weight" at the end of its name is no layer; the shortest name is no exception.
+nn.model @raw(%x: tensor<?x4xf32>) {
+  %w = nn.parameter "w" tensor<4x4xf32>
+  %a = nn.matmul %x, %w transposed
+  %b = nn.linear "head" %a to 1
+  nn.loss "loss" %b
+}
+// expected-error @below {{lora "w" matches no linear layer of model @raw; its layers are named head; `*` stands for any text}}
+train.program @fit { model @raw  optimizer sgd(lr 0.1)  batch 2  lora "w" }
+
+// -----
+
+nn.model @mlp(%x: tensor<?x4xf32>) {
+  %a = nn.linear "fc1" %x to 4
+  nn.loss "loss" %a
+}
+// expected-warning @below {{the plan evaluates and does not train: all parameters are frozen}}
+train.program @fit { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora "fc1"  group "*" frozen }
+
+// -----
+
+// Groups that freeze the whole base model leave the adapter to train: no warning.
+nn.model @mlp(%x: tensor<?x4xf32>) {
+  %a = nn.linear "fc1" %x to 4
+  nn.loss "loss" %a
+}
+train.program @fit { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora "fc1"  group "*" frozen  group "*.lora_*" trained }

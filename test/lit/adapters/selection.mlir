@@ -54,3 +54,17 @@ train.program @twice { model @shared  optimizer sgd(lr 0.1)  batch 2  lora "w"  
 // CHECK-NOT: stream [[ONE]] seed
 // CHECK: nn.random stream {{[-0-9]+}} seed
 // CHECK: train.minimize
+
+// -----
+
+// Groups that freeze the whole base model leave the adapter to train.
+nn.model @mlp(%x: tensor<?x4xf32>) {
+  %a = nn.linear "fc" %x to 1
+  nn.loss "loss" %a
+}
+train.program @frozen { model @mlp  optimizer sgd(lr 0.1)  batch 2  lora "fc"  group "*" frozen  group "*.lora_*" trained }
+// CHECK-LABEL: train.program @frozen
+// CHECK-NOT: no_training
+// CHECK: train.state parameter frozen @fc.weight
+// CHECK-NEXT: train.state parameter @fc.lora_A.weight
+// CHECK-NEXT: train.state parameter @fc.lora_B.weight
