@@ -5,6 +5,9 @@ import gzip
 import json
 import os
 import random
+import shutil
+import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -14,10 +17,14 @@ from unittest import mock
 import numpy as np
 import pyarrow
 from pyarrow import ipc, parquet
-from support import GOLDEN, ROOT, TOKENIZER, DataTest, chat, columns
+from support import CHATML, GOLDEN, ROOT, TOKENIZER, DataTest, chat, columns
 from tokenizers import Tokenizer
 
 TEXTS = Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
+from trainc_data.errors import InputError, Place
+from trainc_data.readers import Row
+from trainc_data.workers import encode_all
+
 
 
 def texts_of(path):
@@ -297,7 +304,18 @@ class Mixtures(DataTest):
         self.assertEqual(first, answers("--seed=0"))
         self.assertNotEqual(len(first), len(answers("--seed=1")))
         self.fails("b.jsonl: expected a weight, as another input has one: b.jsonl:0.5", arguments=["a.jsonl:1", "b.jsonl"])
-        self.fails("a.jsonl: expected a weight above 0, found 0", arguments=["a.jsonl:0"])
+        for weight in ("0", "0.0", "1000000001", "9" * 200):
+            self.fails(f"a.jsonl: expected a weight above 0 and at most 1,000,000,000, found \"{weight[:9]}", arguments=[f"a.jsonl:{weight}"])
+
+
+class Ending:
+    """An encoder whose process ends by a signal."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def encode(self, rows):
+        os.kill(os.getpid(), self.number)
 
 
 class Program(DataTest):
@@ -346,3 +364,41 @@ class Program(DataTest):
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
+    def test_the_weights_of_a_model_stay(self):
+        """A file of the tokenizer's folder is overwritten only if trainc-data wrote it."""
+        shutil.copytree(TOKENIZER, "model")
+        self.write_rows([{"messages": chat("Q", "A")}])
+        options = ["chat", "rows.jsonl", "--tokenizer=model", f"--chat-template={CHATML}", "--pack=64", "-o"]
+        header = json.dumps({"__metadata__": {"format": "pt"}, "w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+        for content in (struct.pack("<Q", len(header)) + header + b"\0" * 4, b"", b"[" * 99999, struct.pack("<Q", 2) + b"[]"):
+            Path("model/model.safetensors").write_bytes(content)
+            _, err = self.run_cli(*options, "model/../model/model.safetensors", code=2)
+            self.assertIn("model.safetensors: is a file of the tokenizer's folder that trainc-data did not write; choose another name", err)
+            self.assertEqual(Path("model/model.safetensors").read_bytes(), content)
+        for _ in range(2):
+            self.run_cli(*options, "model/chats.safetensors")
+
+    def test_signals(self):
+        """No temporary file is left."""
+        Path("loops.jinja").write_text("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
+        self.write_rows([{"messages": chat("Q", "A")}])
+        command = [sys.executable, "-m", "trainc_data", "chat", "rows.jsonl", f"--tokenizer={TOKENIZER}", "--chat-template=loops.jinja", "--pack=64", "-o", "out.safetensors"]
+        before = sorted(Path().iterdir())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+                while process.poll() is None and sorted(Path().iterdir()) == before:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                _, err = process.communicate()
+                self.assertEqual((process.returncode, err), (128 + number, ""))
+                self.assertEqual(sorted(Path().iterdir()), before)
+
+    def test_a_process_that_ends(self):
+        for number, workers, expected in ((signal.SIGKILL, 2, "lacks memory; give fewer --workers than 2"), (signal.SIGKILL, 1, "lacks memory; free some memory"),
+                                          (signal.SIGABRT, 2, "rows or templates may need more than the 4 GiB")):  # fmt: skip
+            rows = iter([[Row(Place("rows", 1), None)]] * 3)
+            with self.subTest(number.name, workers=workers), self.assertRaises(InputError) as error:
+                list(encode_all(Ending(number), Ending, number, rows, workers))
+            self.assertIn(expected, str(error.exception))
+
