@@ -109,6 +109,40 @@ class Formats(DataTest):
         self.fails("state.json: expected names of files under '_data_files'", arguments=["saved/train"])
 
     def test_folder_of_the_hub(self):
+    def test_names_of_splits(self):
+        """Names that leave the folder, or lead back to it."""
+        Path("saved/train").mkdir(parents=True)
+        for name in (".", "..", "", "../rows", "train/..", "/", "a\0b", 5):
+            with self.subTest(name):
+                Path("saved/dataset_dict.json").write_text(json.dumps({"splits": [name]}))
+                self.fails("saved/dataset_dict.json: expected a list of names under 'splits', found [", arguments=["saved"])
+        Path("saved/dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
+        Path("saved/train/dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
+        self.fails("saved/train: expected the files of a split, found splits again", arguments=["saved"])
+
+    def test_nulls_of_tables(self):
+        """A table holds a null for the keys of other rows. A file of JSON has its own nulls."""
+        def call(arguments):
+            return [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": arguments}}]}]
+        shown = {"{% for m in messages %}{{ m.tool_calls[0].function.arguments | tojson if m.tool_calls }}{% endfor %}": ("tool_calls", '{"a": 1, "b": null}', '{"a": 1}'),
+                 "{{ tools | tojson }}": ("tools", '[{"name": "f", "default": null}]', '[{"name": "f"}]'),
+                 "{{ documents | tojson }}": ("documents", '[{"title": "D", "text": null}]', '[{"title": "D"}]'),
+                 "{{ v | tojson }}{{ w is none }}": ("variables", '{"x": null}True', "{}False")}  # fmt: skip
+        row = {"messages": call({"a": 1, "b": None}), "tools": [{"name": "f", "default": None}], "documents": [{"title": "D", "text": None}],
+               "chat_template_kwargs": {"v": {"x": None}, "w": None}}  # fmt: skip
+        other = {"messages": call({"a": 1, "b": "c"}), "tools": [{"name": "f", "default": "d"}], "documents": [{"title": "D", "text": "t"}],
+                 "chat_template_kwargs": {"v": {"x": 1}, "w": 1}}  # fmt: skip
+        self.write_rows([row])
+        parquet.write_table(pyarrow.Table.from_pylist([row, other]).slice(0, 1), "rows.parquet")
+        text = pyarrow.Table.from_pylist([{key: json.dumps(value) for key, value in row.items()}])
+        parquet.write_table(text, "text.parquet")
+        for template, (name, kept, filled) in shown.items():
+            Path("shows.jinja").write_text(template)
+            for file, expected in (("rows.jsonl", kept), ("rows.parquet", filled), ("text.parquet", kept)):
+                with self.subTest(name, file=file):
+                    self.chat(file, "--train-on=all", template=Path("shows.jinja"))
+                    self.assertEqual([each for each, _ in texts_of("out.safetensors")], [expected])
+
         Path("hub/data").mkdir(parents=True)
         Path("hub/README.md").write_text("---\nconfigs: []\n---\n")
         parquet.write_table(self.table().slice(0, 1), "hub/data/train-00000-of-00002.parquet")
@@ -143,6 +177,10 @@ class Formats(DataTest):
 
 
 class Forms(DataTest):
+        Path("many/folder").mkdir(parents=True)
+        self.fails("many/*: expected files, found only folders or broken links, the first is many/folder", arguments=["many/*"])
+        os.mkfifo("pipe")
+        self.fails("pipe: expected a file, found a pipe or a device", arguments=["pipe"])
     """Each form of rows becomes messages."""
 
     def check(self, row, form, *expected, options=()):
