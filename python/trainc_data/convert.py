@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import TracebackType
 
 from tqdm import tqdm
@@ -24,7 +25,7 @@ from trainc_data.table import ClassEncoder, PreferenceEncoder, TableSettings, To
 from trainc_data.texts import TextEncoder, text_form
 from trainc_data.tokenizer import TokenizerFolder
 from trainc_data.workers import ROWS_OF_CHUNK, encode_all
-from trainc_data.write import SafetensorsWriter
+from trainc_data.write import FORMAT, SafetensorsWriter, is_data_file
 
 
 class Report:
@@ -87,11 +88,13 @@ class Report:
             print(json.dumps(self.summary.json(output), ensure_ascii=False))
 
 
-def _check_output(conversion: Conversion, reader: RowReader) -> None:
+def _check_output(conversion: Conversion, reader: RowReader, folder: Path) -> None:
     output = conversion.output.resolve()
     for each in reader.inputs:
         if any(source.path.resolve() == output for source in each.sources):
             raise InputError(f"-o {conversion.output}: is one of the inputs")
+    if conversion.output.parent.resolve() == folder.resolve() and conversion.output.exists() and not is_data_file(conversion.output):
+        raise InputError(f"-o {conversion.output}: is a file of the tokenizer's folder that trainc-data did not write; choose another name")
 
 
 def _counted(rows: RowReader, summary: Summary) -> Iterator[Row]:
@@ -119,14 +122,14 @@ def _fitting(encoded: Encoded, summary: Summary, lengths: Lengths) -> Iterator[S
         yield ids, mask
 
 
-def _reader(conversion: Conversion, find_form: FindForm) -> RowReader:
+def _reader(conversion: Conversion, find_form: FindForm, folder: TokenizerFolder) -> RowReader:
     reader = RowReader(open_inputs(conversion.names, conversion.split), find_form, conversion.columns, conversion.seed)
-    _check_output(conversion, reader)
+    _check_output(conversion, reader, folder.folder)
     return reader
 
 
 def _metadata(task: str, folder: TokenizerFolder) -> dict[str, str]:
-    return {"format": f"trainc-data {__version__} {task}", "tokenizer_sha256": folder.checksum}
+    return {"format": f"{FORMAT} {__version__} {task}", "tokenizer_sha256": folder.checksum}
 
 
 def _publish(conversion: Conversion, writer: SafetensorsWriter, report: Report) -> None:
@@ -142,7 +145,7 @@ def convert_sequences(task: str, conversion: Conversion, settings: ChatSettings,
     """Writes chats or texts as rows of tokens."""
     make: Callable[[ChatSettings], ChatEncoder | TextEncoder] = ChatEncoder if task == "chat" else TextEncoder
     encoder = make(settings)
-    reader = _reader(conversion, form_of if task == "chat" else text_form)
+    reader = _reader(conversion, form_of if task == "chat" else text_form, encoder.folder)
     report = Report(conversion, reader, task + "s")
     summary = report.summary
     summary.row_length = lengths.row
@@ -171,7 +174,7 @@ def convert_table(task: str, conversion: Conversion, settings: TableSettings) ->
     """Writes one row for each input row."""
     make = {"preference": PreferenceEncoder, "classify": ClassEncoder, "token-classify": TokenClassEncoder}[task]
     encoder = make(settings)
-    reader = _reader(conversion, make.find_form)
+    reader = _reader(conversion, make.find_form, encoder.folder)
     report = Report(conversion, reader, make.noun)
     summary = report.summary
     summary.row_length = settings.lengths.row * (2 if task == "preference" else 1)
