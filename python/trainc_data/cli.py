@@ -6,7 +6,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from trainc_data import __version__
@@ -27,7 +28,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="FOLDER", help="a model's folder with its tokenizer.json")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.safetensors", help="file to write")
     parser.add_argument("--split", metavar="NAME", help="split of a folder; default: train")
-    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW; several times for several columns")
+    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW, in place of a column NEW that the rows have; several times for several columns")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of mixtures; default: 0")
     parser.add_argument("--skip-bad", action="store_true", help="leave out and count bad rows; else the first is an error")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes; default: one for each core")
@@ -90,6 +91,8 @@ def _names(options: list[str]) -> dict[str, str]:
         new, separator, old = option.partition("=")
         if not (new and separator and old):
             raise InputError(f"--column {option}: expected NEW=OLD")
+        if new in names:
+            raise InputError(f"--column {option}: expected one column as '{new}', found '{names[new]}' and '{old}'")
         names[new] = old
     return names
 
@@ -135,10 +138,38 @@ def run(arguments: argparse.Namespace) -> None:
     convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False)))
 
 
+class _Ended(BaseException):
+    """A signal that ends the program, which removes its temporary files first."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Raises _Ended at the signals that end the program, as Python does at an interrupt. A signal that is ignored stays ignored (nohup)."""
+    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) == signal.SIG_DFL]
+
+    def end(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)  # files are being removed
+        raise _Ended(number)
+
+    for each in numbers:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done, 1 failed, 2 bad usage or input."""
     try:
-        run(_parser().parse_args(arguments))
+        with _signals_raise():
+            run(_parser().parse_args(arguments))
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -147,6 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except _Ended as ended:
+        return 128 + ended.number
     return 0
 
 

@@ -393,7 +393,9 @@ class Program(DataTest):
         self.write_rows([{"messages": chat("Q", "A")}])
         for options, expected in (({"length": ["--pack=1"]}, "--pack: expected at least 2, found 1"), ({"output": "out.bin"}, "-o out.bin: expected a name that ends with .safetensors"),
                                   ({"length": ["--pack=64", "--max-length=65"]}, "--max-length=65: expected at most the 64 tokens of a row"),
-                                  ({"length": ["--pack=64", "--column=x"]}, "--column x: expected NEW=OLD"), ({"output": "no/out.safetensors"}, "-o no/out.safetensors: "),
+                                  ({"length": ["--pack=64", "--column=x"]}, "--column x: expected NEW=OLD"),
+                                  ({"length": ["--pack=64", "--column=x=a", "--column=x=b"]}, "--column x=b: expected one column as 'x', found 'a' and 'b'"),
+                                  ({"output": "no/out.safetensors"}, "-o no/out.safetensors: "),
                                   ({"length": []}, "one of the arguments --pack --pad is required")):  # fmt: skip
             self.fails(expected, arguments=["rows.jsonl"], **options)
         Path("in.safetensors").write_bytes(Path("rows.jsonl").read_bytes())
