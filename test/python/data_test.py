@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -20,11 +21,11 @@ from pyarrow import ipc, parquet
 from support import CHATML, GOLDEN, ROOT, TOKENIZER, DataTest, chat, columns
 from tokenizers import Tokenizer
 
-TEXTS = Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
 from trainc_data.errors import InputError, Place
 from trainc_data.readers import Row
 from trainc_data.workers import encode_all
 
+TEXTS = Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
 
 
 def texts_of(path):
@@ -108,7 +109,6 @@ class Formats(DataTest):
         Path("saved/train/state.json").write_text(json.dumps({"_data_files": [{"filename": "../../rows.jsonl"}]}))
         self.fails("state.json: expected names of files under '_data_files'", arguments=["saved/train"])
 
-    def test_folder_of_the_hub(self):
     def test_names_of_splits(self):
         """Names that leave the folder, or lead back to it."""
         Path("saved/train").mkdir(parents=True)
@@ -143,6 +143,7 @@ class Formats(DataTest):
                     self.chat(file, "--train-on=all", template=Path("shows.jinja"))
                     self.assertEqual([each for each, _ in texts_of("out.safetensors")], [expected])
 
+    def test_folder_of_the_hub(self):
         Path("hub/data").mkdir(parents=True)
         Path("hub/README.md").write_text("---\nconfigs: []\n---\n")
         parquet.write_table(self.table().slice(0, 1), "hub/data/train-00000-of-00002.parquet")
@@ -166,26 +167,30 @@ class Formats(DataTest):
                  (b'{\n "a": 1\n}', "rows: expected a list of rows, found an object whose last key is \"a\""), (b"[]", "rows: expected rows, found none"),
                  (b"[" * 100000, "rows:1: expected JSON, found values nested too deeply"), (b'{"a":' * 100000, "rows:1:"),
                  (gzip.compress(b'{"messages": []}\n' * 9)[:-9], "rows: Compressed file ended before"), (b"a,b\n1,2\n", "rows:2: expected the columns of a chat"),
-                 (b'messages,tools\n"[]",,,\n', "rows:2: expected 2 columns, found 4"), (b'messages,tools\n"[', "rows:2: expected CSV")]  # fmt: skip
+                 (b'messages,tools\n"[]",,,\n', "rows:2: expected 2 columns, found 4"), (b'messages,tools\n"[', "rows:2: expected CSV"),
+                 (b"text,x,text\na,b,c\n", "rows:1: expected columns with different names, found two columns \"text\"")]  # fmt: skip
         for content, expected in cases:
             with self.subTest(content[:40]):
                 Path("rows").write_bytes(content)
                 self.fails(expected, arguments=["rows"])
+        table = pyarrow.table([["a"], ["b"]], names=["text", "text"])
+        parquet.write_table(table, "twice.parquet")
+        self.fails("twice.parquet: expected columns with different names, found two columns \"text\"", arguments=["twice.parquet"])
         self.fails("nowhere.jsonl: there is no such file or folder", arguments=["nowhere.jsonl"])
+        Path("many/folder").mkdir(parents=True)
+        self.fails("many/*: expected files, found only folders or broken links, the first is many/folder", arguments=["many/*"])
+        os.mkfifo("pipe")
+        self.fails("pipe: expected a file, found a pipe or a device", arguments=["pipe"])
         Path("empty").mkdir()
         self.fails("empty: expected files that end with .parquet", arguments=["empty"])
 
 
 class Forms(DataTest):
-        Path("many/folder").mkdir(parents=True)
-        self.fails("many/*: expected files, found only folders or broken links, the first is many/folder", arguments=["many/*"])
-        os.mkfifo("pipe")
-        self.fails("pipe: expected a file, found a pipe or a device", arguments=["pipe"])
     """Each form of rows becomes messages."""
 
-    def check(self, row, form, *expected, options=()):
+    def check(self, row, form, *expected, options=(), length=("--pack=256",)):
         self.write_rows([row])
-        _, err = self.chat("rows.jsonl", *options)
+        _, err = self.chat("rows.jsonl", *options, length=length)
         self.assertIn(f"rows of {form}\n", err)
         self.assertEqual([text for text, _ in texts_of("out.safetensors")], [chatml(messages) for messages in expected])
 
@@ -205,6 +210,29 @@ class Forms(DataTest):
         self.check({"prompt": chat("P", system="S"), "completion": [{"role": "assistant", "content": "C"}]}, "prompt and completion", chat("P", "C", system="S"))
         self.check({"prompt": "P", "response": "C"}, "prompt and response", chat("P", "C"))
 
+    def test_lists_in_strings(self):
+        """As fields of CSV hold lists of messages. A text that looks like a list stays a text."""
+        expected = chat("P", "C", system="S")
+        self.check({"prompt": json.dumps(expected[:2]), "completion": json.dumps(expected[2:])}, "prompt and completion", expected)
+        for text in ("[1, 2]", "[]", "[x]", '[{"a": 1}]', '{"role": "user"}', "[" * 5000):
+            self.check({"prompt": text, "completion": text}, "prompt and completion", chat(text, text), length=["--pack=16384"])
+
+    def test_system(self):
+        answer = {"messages": chat("Q", "A"), "instruction": "Q", "output": "A", "prompt": "Q", "completion": "A"}
+        forms = (["messages"], ["instruction", "output"], ["prompt", "completion"])
+        for form in forms:
+            row = {key: answer[key] for key in form}
+            for system, expected in (("S", chat("Q", "A", system="S")), ("", chat("Q", "A")), (None, chat("Q", "A"))):
+                self.check({**row, "system": system}, "Alpaca" if "output" in row else " and ".join(form), expected)
+            for system in (5, ["S"], {"content": "S"}, False):
+                with self.subTest(form, system=system):
+                    self.write_rows([{**row, "system": system}])
+                    self.fails("rows.jsonl:1: 'system': expected a string, found a", arguments=["rows.jsonl"])
+        for row in ({"messages": chat("Q", "A", system="S")}, {"prompt": chat("Q", system="S"), "completion": "A"}):
+            self.check({**row, "system": "S"}, " and ".join(row), chat("Q", "A", system="S"))
+            self.write_rows([{**row, "system": "T"}])
+            self.fails("rows.jsonl:1: 'system': expected the text of the first message \"S\", found \"T\"; leave out one of them", arguments=["rows.jsonl"])
+
     def test_renamed_columns(self):
         self.check({"q": "P", "a": "C", "prompt": 5}, "prompt and completion", chat("P", "C"), options=["--column=prompt=q", "--column", "completion=a"])
         self.fails("rows.jsonl:1: expected a column 'z' (--column), found [\"a\", \"prompt\", \"q\"]", arguments=["rows.jsonl", "--column=prompt=z"])
@@ -222,7 +250,9 @@ class Forms(DataTest):
                  ({"messages": [{"role": "user"}]}, "'messages[0].content': expected a string, found nothing"),
                  ({"messages": [{"role": "user", "content": 7}]}, "'messages[0].content': expected a string, found a number: 7"),
                  ({"messages": [{"from": "alien", "value": "Q"}]}, "'messages[0].from': expected one of assistant"),
-                 ({"messages": chat("Q", "A"), "tools": 3}, "'tools': expected a list, found a number: 3"), ({"other": 1}, "'messages': expected a list of messages, found null"),
+                 ({"messages": chat("Q", "A"), "tools": 3}, "'tools': expected a list, found a number: 3"),
+                 ({"messages": chat("Q", "A"), "chat_template_kwargs": "{x"}, "'chat_template_kwargs': expected an object, found a string that is no JSON: Expecting"),
+                 ({"messages": chat("Q", "A"), "chat_template_kwargs": "[1]"}, "'chat_template_kwargs': expected an object, found a list: [1]"), ({"other": 1}, "'messages': expected a list of messages, found null"),
                  (7, "expected an object, found a number: 7"), ({"messages": chat("\ud800", "A")}, "found half of a surrogate pair")]  # fmt: skip
         for bad, expected in cases:
             with self.subTest(expected):
@@ -401,9 +431,6 @@ class Program(DataTest):
         Path("in.safetensors").write_bytes(Path("rows.jsonl").read_bytes())
         self.fails("-o in.safetensors: is one of the inputs", arguments=["in.safetensors"], output="in.safetensors")
 
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
     def test_the_weights_of_a_model_stay(self):
         """A file of the tokenizer's folder is overwritten only if trainc-data wrote it."""
         shutil.copytree(TOKENIZER, "model")
@@ -442,3 +469,6 @@ if __name__ == "__main__":
                 list(encode_all(Ending(number), Ending, number, rows, workers))
             self.assertIn(expected, str(error.exception))
 
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
