@@ -91,6 +91,7 @@ def encode_all(encoder: Encoder, make: Callable[[Any], Encoder], settings: Any, 
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
+        pool.shutdown(wait=True, cancel_futures=True)  # after which all exit codes are known
         raise InputError(_why_ended(processes, workers)) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
