@@ -14,6 +14,8 @@ from trainc_data import __version__
 from trainc_data.errors import InputError
 from trainc_data.settings import TRAIN_ON, ChatSettings, Conversion, Lengths
 
+# Tokens of a row; a longer one is a mistake that fills the disk.
+_MAX_LENGTH = 1 << 24
 _CHAT_EXAMPLES = """examples:
   trainc-data chat rows.jsonl --tokenizer=SmolLM2/ --pack=1024 -o chats.safetensors
   trainc-data chat rows.parquet --tokenizer=SmolLM2/ --pad=512 --show=3 -o chats.safetensors
@@ -97,14 +99,16 @@ def _names(options: list[str]) -> dict[str, str]:
     return names
 
 
-def _positive(value: int | None, option: str, least: int = 1) -> None:
-    if value is not None and value < least:
-        raise InputError(f"{option}: expected at least {least}, found {value}")
+def _check_range(value: int | None, option: str, minimum: int, maximum: int | None) -> None:
+    if value is not None and value < minimum:
+        raise InputError(f"{option}: expected at least {minimum}, found {value}")
+    if value is not None and maximum is not None and value > maximum:
+        raise InputError(f"{option}: expected at most {maximum:,}, found {value:,}")
 
 
 def _conversion(arguments: argparse.Namespace) -> Conversion:
-    for option, least in (("pack", 2), ("pad", 2), ("max_length", 2), ("workers", 1), ("show", 0)):
-        _positive(getattr(arguments, option, None), "--" + option.replace("_", "-"), least)
+    for option, minimum, maximum in (("pack", 2, _MAX_LENGTH), ("pad", 2, _MAX_LENGTH), ("max_length", 2, None), ("workers", 1, None), ("show", 0, None)):
+        _check_range(getattr(arguments, option, None), "--" + option.replace("_", "-"), minimum, maximum)
     if arguments.output.suffix != ".safetensors":
         raise InputError(f"-o {arguments.output}: expected a name that ends with .safetensors, by which trainrun knows the file")
     if arguments.output.is_dir():
@@ -135,6 +139,8 @@ def run(arguments: argparse.Namespace) -> None:
         convert_sequences(arguments.task, conversion, settings, _lengths(arguments))
         return
     labels = tuple(each.strip() for each in getattr(arguments, "labels", "").split(",") if each.strip())
+    if len(set(labels)) < len(labels):
+        raise InputError(f"--labels={arguments.labels}: expected different names, found one twice")
     convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False)))
 
 

@@ -19,6 +19,8 @@ _OTHER_FILES = {"dataset_info.json", "dataset_dict.json", "state.json", "dataset
 
 def files_of(name: str, split: str | None) -> tuple[list[Path], str]:
     """The files of an input, and a note about what was chosen; empty if there was no choice."""
+    if not name:
+        raise InputError("expected the name of a file or folder, found an empty one")
     path = Path(name)
     if path.is_dir():
         return _of_folder(path, split)

@@ -49,7 +49,7 @@ def _string(row: dict[str, Any], key: str) -> str:
     return str(_field(row, key, str, "a string"))
 
 
-def _list_or_json(value: Any, key: str) -> list[Any] | None:
+def list_or_json(value: Any, key: str) -> list[Any] | None:
     """A list, which CSV and Arrow files often hold as JSON in a string."""
     if isinstance(value, str):
         if not value.strip():
@@ -84,20 +84,21 @@ def _message(value: Any, key: str, index: int) -> Message:
     if content is not None and not isinstance(content, str | list):
         raise RowError(f"'{key}[{index}].content': expected a string, found {kind_of(content)}: {shown(content)}")
     if "tool_calls" in message:
-        message["tool_calls"] = _list_or_json(message["tool_calls"], f"{key}[{index}].tool_calls")
+        message["tool_calls"] = list_or_json(message["tool_calls"], f"{key}[{index}].tool_calls")
         if message["tool_calls"] is None:
             del message["tool_calls"]
     return message
 
 
 def _messages(row: dict[str, Any], key: str) -> list[Message]:
-    values = _list_or_json(row.get(key), key)
+    values = list_or_json(row.get(key), key)
     if not values:
         raise RowError(f"'{key}': expected a list of messages, found {'an empty list' if row.get(key) == [] else kind_of(row.get(key))}")
     return [_message(value, key, index) for index, value in enumerate(values)]
 
 
-def _beside(row: dict[str, Any]) -> dict[str, Any]:
+def beside(row: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of Chat that a template is given beside messages."""
     variables = row.get("chat_template_kwargs")
     if isinstance(variables, str):
         try:
@@ -106,12 +107,12 @@ def _beside(row: dict[str, Any]) -> dict[str, Any]:
             raise RowError(f"'chat_template_kwargs': expected an object, found a string that is no JSON: {error}") from None
     if variables is not None and not isinstance(variables, dict):
         raise RowError(f"'chat_template_kwargs': expected an object, found {kind_of(variables)}: {shown(variables)}")
-    return {"tools": _list_or_json(row.get("tools"), "tools"),
-            "documents": _list_or_json(row.get("documents"), "documents"),
+    return {"tools": list_or_json(row.get("tools"), "tools"),
+            "documents": list_or_json(row.get("documents"), "documents"),
             "variables": variables or {}}  # fmt: skip
 
 
-def _with_system(row: dict[str, Any], messages: list[Message]) -> list[Message]:
+def with_system(row: dict[str, Any], messages: list[Message]) -> list[Message]:
     """The messages after the system's, whose text is the column `system`. Fails if they begin with another text of the system."""
     system = row.get("system")
     if system is None or system == "":
@@ -127,7 +128,7 @@ def _with_system(row: dict[str, Any], messages: list[Message]) -> list[Message]:
 
 def _chat_of(key: str) -> Callable[[dict[str, Any]], Chat]:
     def read(row: dict[str, Any]) -> Chat:
-        return Chat(_with_system(row, _messages(row, key)), **_beside(row))
+        return Chat(with_system(row, _messages(row, key)), **beside(row))
 
     return read
 
@@ -139,7 +140,7 @@ def _alpaca(row: dict[str, Any]) -> Chat:
         raise RowError(f"'input': expected a string, found {kind_of(more)}: {shown(more)}")
     user = f"{instruction}\n\n{more}" if more else instruction
     messages = [{"role": "user", "content": user}, {"role": "assistant", "content": output}]
-    return Chat(_with_system(row, messages), **_beside(row))
+    return Chat(with_system(row, messages), **beside(row))
 
 
 def _is_list_of_messages(value: Any) -> bool:
@@ -163,7 +164,7 @@ def turns_of(row: dict[str, Any], key: str, role: str) -> list[Message]:
 def _completion(key: str) -> Callable[[dict[str, Any]], Chat]:
     def read(row: dict[str, Any]) -> Chat:
         messages = [*turns_of(row, "prompt", "user"), *turns_of(row, key, "assistant")]
-        return Chat(_with_system(row, messages), **_beside(row))
+        return Chat(with_system(row, messages), **beside(row))
 
     return read
 

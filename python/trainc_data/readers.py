@@ -270,6 +270,8 @@ def _csv(source: Source) -> Iterator[Row]:
         begin = 1
         try:
             columns = list(reader.fieldnames or [])
+            if not columns:
+                raise InputError(f"{Place(str(source.path), begin)}: expected the names of the columns, found an empty line; remove it")
             _check_names(columns, f"{Place(str(source.path), begin)}")
             begin = reader.line_num + 1
             for values in reader:

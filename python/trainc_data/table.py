@@ -10,13 +10,16 @@ import numpy as np
 
 from trainc_data.chats import ChatEncoder, renamed
 from trainc_data.errors import InputError, Place, RowError, kind_of, shown
-from trainc_data.forms import Chat, Form, turns_of
+from trainc_data.forms import Chat, Form, beside, list_or_json, turns_of, with_system
 from trainc_data.mask import token_mask
 from trainc_data.pack import IGNORED, Columns, labels_of
 from trainc_data.readers import Row, parse_row
 from trainc_data.settings import ChatSettings, Lengths
 from trainc_data.template import SECONDS_PER_CHAT, TimeLimit, prepared, time_limit
 from trainc_data.tokenizer import TokenizerFolder
+
+# Labels are 32-bit.
+_MAX_CLASSES = (1 << 31) - 1
 
 
 @dataclass
@@ -121,15 +124,16 @@ class PreferenceEncoder(RowEncoder):
 
     def row(self, row: dict[str, Any], table: Table) -> Columns:
         prompt = turns_of(row, "prompt", "user") if row.get("prompt") is not None else []
+        arguments = beside(row)
         self._chats.compile()
         answers = []
         for name in self.needed:
             messages = turns_of(row, name, "assistant")
             # Both forms are in use: the answer alone, and the whole chat.
-            whole = messages if messages[: len(prompt)] == prompt else [*prompt, *messages]
+            whole = with_system(row, messages if messages[: len(prompt)] == prompt else [*prompt, *messages])
             try:
                 with time_limit(SECONDS_PER_CHAT):
-                    text, spans = self._chats.rendered(Chat(prepared(whole)))
+                    text, spans = self._chats.rendered(Chat(prepared(whole), **arguments))
             except TimeLimit:
                 raise RowError(f"the chat template takes more than {SECONDS_PER_CHAT:g} s for this chat") from None
             text.encode()
@@ -162,16 +166,18 @@ class _LabelEncoder(RowEncoder):
         """The number of a class."""
         if isinstance(value, str) and value in self._classes:
             return self._classes[value]
-        if isinstance(value, str) and value.isdigit() and not self._classes:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 10 and not self._classes:
             value = int(value)  # as CSV files have numbers
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0 or (self._classes and value >= len(self._classes)):
-            known = f"one of {', '.join(self._classes)}" if self._classes else "a whole number from 0 (--labels=A,B gives names of classes)"
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < (len(self._classes) or _MAX_CLASSES):
+            known = f"one of {', '.join(self._classes)}" if self._classes else "a whole number from 0 to 2147483646 (--labels=A,B gives names of classes)"
             raise RowError(f"'{key}': expected {known}, found {shown(value)}")
         return value
 
     def tokens(self, encoding: Any, table: Table) -> tuple[int, Columns]:
         """Number of tokens, and the columns that all tasks have. A text that is cut keeps the token that ends it."""
         ids = np.array(encoding.ids, dtype=np.int32)
+        if not len(ids):
+            raise RowError("expected a text with a token, found an empty one")
         count = self.fitted(len(ids), table)
         if count < len(ids) and encoding.special_tokens_mask[-1]:
             ids[count - 1] = ids[-1]
@@ -206,7 +212,7 @@ class TokenClassEncoder(_LabelEncoder):
     needed = ("tokens", "tags")
 
     def row(self, row: dict[str, Any], table: Table) -> Columns:
-        words, tags = row.get("tokens"), row.get("tags")
+        words, tags = (list_or_json(row.get(key), key) for key in self.needed)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not words:
             raise RowError(f"'tokens': expected a list of words, found {kind_of(words)}: {shown(words)}")
         if not isinstance(tags, list) or len(tags) != len(words):

@@ -168,6 +168,7 @@ class Formats(DataTest):
                  (b"[" * 100000, "rows:1: expected JSON, found values nested too deeply"), (b'{"a":' * 100000, "rows:1:"),
                  (gzip.compress(b'{"messages": []}\n' * 9)[:-9], "rows: Compressed file ended before"), (b"a,b\n1,2\n", "rows:2: expected the columns of a chat"),
                  (b'messages,tools\n"[]",,,\n', "rows:2: expected 2 columns, found 4"), (b'messages,tools\n"[', "rows:2: expected CSV"),
+                 (b"\n\nprompt,completion\nQ,A\n", "rows:1: expected the names of the columns, found an empty line; remove it"),
                  (b"text,x,text\na,b,c\n", "rows:1: expected columns with different names, found two columns \"text\"")]  # fmt: skip
         for content, expected in cases:
             with self.subTest(content[:40]):
@@ -176,6 +177,7 @@ class Formats(DataTest):
         table = pyarrow.table([["a"], ["b"]], names=["text", "text"])
         parquet.write_table(table, "twice.parquet")
         self.fails("twice.parquet: expected columns with different names, found two columns \"text\"", arguments=["twice.parquet"])
+        self.fails("expected the name of a file or folder, found an empty one", arguments=[""])
         self.fails("nowhere.jsonl: there is no such file or folder", arguments=["nowhere.jsonl"])
         Path("many/folder").mkdir(parents=True)
         self.fails("many/*: expected files, found only folders or broken links, the first is many/folder", arguments=["many/*"])
@@ -421,7 +423,8 @@ class Program(DataTest):
 
     def test_usage(self):
         self.write_rows([{"messages": chat("Q", "A")}])
-        for options, expected in (({"length": ["--pack=1"]}, "--pack: expected at least 2, found 1"), ({"output": "out.bin"}, "-o out.bin: expected a name that ends with .safetensors"),
+        for options, expected in (({"length": ["--pack=1"]}, "--pack: expected at least 2, found 1"),
+                                  ({"length": ["--pad=16777217"]}, "--pad: expected at most 16,777,216, found 16,777,217"), ({"output": "out.bin"}, "-o out.bin: expected a name that ends with .safetensors"),
                                   ({"length": ["--pack=64", "--max-length=65"]}, "--max-length=65: expected at most the 64 tokens of a row"),
                                   ({"length": ["--pack=64", "--column=x"]}, "--column x: expected NEW=OLD"),
                                   ({"length": ["--pack=64", "--column=x=a", "--column=x=b"]}, "--column x=b: expected one column as 'x', found 'a' and 'b'"),
