@@ -34,6 +34,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of mixtures; default: 0")
     parser.add_argument("--skip-bad", action="store_true", help="leave out and count bad rows; else the first is an error")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes; default: one for each core")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON on standard output, too")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
 
@@ -44,13 +45,12 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--pad", type=int, metavar="T", help="rows of T tokens with one text and padding: columns tokens, labels")
     parser.add_argument("--max-length", type=int, metavar="N", help="longest text, in tokens; default: T. Longer ones are dropped and counted")
     parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
 
 
 def _add_row_length(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pad", type=int, required=True, metavar="T", help="rows of T tokens with one text and padding")
     parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
-    parser.set_defaults(pack=None, max_length=None, show=0)
+    parser.set_defaults(pack=None, max_length=None)
 
 
 def _add_template(parser: argparse.ArgumentParser, train_on: str) -> None:
@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> None:
     labels = tuple(each.strip() for each in getattr(arguments, "labels", "").split(",") if each.strip())
     if len(set(labels)) < len(labels):
         raise InputError(f"--labels={arguments.labels}: expected different names, found one twice")
-    convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False)))
+    convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False), conversion.show))
 
 
 class _Ended(BaseException):

@@ -21,7 +21,7 @@ from trainc_data.readers import Row
 from trainc_data.samples import sample_text
 from trainc_data.settings import ChatSettings, Conversion, Lengths
 from trainc_data.summary import Summary
-from trainc_data.table import ClassEncoder, PreferenceEncoder, TableSettings, TokenClassEncoder
+from trainc_data.table import ClassEncoder, PreferenceEncoder, Sample, TableSettings, TokenClassEncoder
 from trainc_data.texts import TextEncoder, text_form
 from trainc_data.tokenizer import TokenizerFolder
 from trainc_data.workers import ROWS_OF_CHUNK, encode_all
@@ -34,7 +34,7 @@ class Report:
     def __init__(self, conversion: Conversion, reader: RowReader, noun: str) -> None:
         self._conversion, self._reader = conversion, reader
         self.summary = Summary(noun)
-        self._said = 0
+        self._said = self._shown = 0
         self._begin = time.monotonic()
         self._bar = tqdm(total=reader.size(), unit="B", unit_scale=True, leave=False, file=sys.stderr,
                          disable=conversion.quiet or not sys.stderr.isatty())  # fmt: skip
@@ -66,10 +66,14 @@ class Report:
             if self.summary.dropped["bad rows"] <= 5:
                 self.say(f"warning: {place}: {text}")
 
-    def show(self, number: int, folder: TokenizerFolder, sequence: Sequence) -> None:
-        """Prints a sample."""
-        text = sample_text(folder.tokenizer, sequence, sys.stderr.isatty())
-        self.say(f"--- sample {number}: {len(sequence[0])} tokens\n{text}")
+    def show(self, folder: TokenizerFolder, parts: list[Sample]) -> None:
+        """Prints a sample, unless enough of them were printed."""
+        if self._shown == self._conversion.show:
+            return
+        self._shown += 1
+        for name, sequence in parts:
+            text = sample_text(folder.tokenizer, sequence, sys.stderr.isatty())
+            self.say(f"--- sample {self._shown}{name and ', '}{name}: {len(sequence[0])} tokens\n{text}")
 
     def finish(self) -> None:
         """Prints the summary."""
@@ -152,16 +156,13 @@ def convert_sequences(task: str, conversion: Conversion, settings: ChatSettings,
     padding = encoder.folder.padding()
     packer: Packer | Padder = Packer(lengths.row, padding) if lengths.is_packed else Padder(lengths.row, padding)
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
-    shown = 0
     with SafetensorsWriter(conversion.output, _metadata(task, encoder.folder)) as writer, report:
         for encoded in encode_all(encoder, make, settings, chunks, conversion.workers):
             report.progress()
             report.take_bad(encoded.bad)
             summary.dropped.update(encoded.dropped)
             for sequence in _fitting(encoded, summary, lengths):
-                if shown < conversion.show:
-                    shown += 1
-                    report.show(shown, encoder.folder, sequence)
+                report.show(encoder.folder, [("", sequence)])
                 for rows in packer.add(sequence):
                     writer.append(rows)
         for rows in packer.finish():
@@ -187,6 +188,8 @@ def convert_table(task: str, conversion: Conversion, settings: TableSettings) ->
             report.progress()
             report.take_bad(table.bad)
             summary.take(table)
+            for sample in table.samples:
+                report.show(encoder.folder, sample)
             if table.columns:
                 writer.append(table.columns)
         _publish(conversion, writer, report)

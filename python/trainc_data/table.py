@@ -12,7 +12,7 @@ from trainc_data.chats import ChatEncoder, renamed
 from trainc_data.errors import InputError, Place, RowError, kind_of, shown
 from trainc_data.forms import Chat, Form, beside, list_or_json, turns_of, with_system
 from trainc_data.mask import token_mask
-from trainc_data.pack import IGNORED, Columns, labels_of
+from trainc_data.pack import IGNORED, Columns, Sequence, labels_of
 from trainc_data.readers import Row, parse_row
 from trainc_data.settings import ChatSettings, Lengths
 from trainc_data.template import SECONDS_PER_CHAT, TimeLimit, prepared, time_limit
@@ -20,6 +20,9 @@ from trainc_data.tokenizer import TokenizerFolder
 
 # Labels are 32-bit.
 _MAX_CLASSES = (1 << 31) - 1
+
+# What a text is, and the text itself.
+Sample = tuple[str, Sequence]
 
 
 @dataclass
@@ -34,6 +37,7 @@ class Table:
     truncated: int = 0
     bad: list[tuple[Place, str]] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    samples: list[list[Sample]] = field(default_factory=list)  # of the first rows
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class TableSettings:
     lengths: Lengths
     labels: tuple[str, ...] = ()  # names of classes
     token_types: bool = False  # whether there is a column of them
+    samples: int = 0  # number of first rows to show
 
 
 class TooLong(Exception):
@@ -91,6 +96,11 @@ class RowEncoder:
         if made:
             table.columns = {name: np.stack([each[name] for each in made]) for name in made[0]}
         return table
+
+    def add_sample(self, table: Table, sample: list[Sample]) -> None:
+        """Keeps what may be shown of a row."""
+        if len(table.samples) < self.settings.samples:
+            table.samples.append(sample)
 
     def fitted(self, count: int, table: Table) -> int:
         """Number of tokens that stay of `count`."""
@@ -140,6 +150,7 @@ class PreferenceEncoder(RowEncoder):
             encoding = self.folder.tokenizer.encode(text, add_special_tokens=False)
             answers.append((np.array(encoding.ids, dtype=np.int32), token_mask(encoding, spans)))
         result: Columns = {}
+        sample: list[Sample] = []
         most = self.settings.lengths.max_text
         if max(len(ids) for ids, _ in answers) > most and not self.settings.lengths.truncate:
             raise TooLong
@@ -151,6 +162,8 @@ class PreferenceEncoder(RowEncoder):
             table.trained_tokens += int((labels >= 0).sum())
             result[name] = self.filled(ids[:count], self.folder.padding())
             result[f"{name}_labels"] = self.filled(labels, IGNORED)
+            sample.append((name, (ids[:count], mask[:count])))
+        self.add_sample(table, sample)
         return result
 
 
@@ -202,6 +215,7 @@ class ClassEncoder(_LabelEncoder):
         table.trained_tokens += 1
         if self.settings.token_types:
             columns["token_types"] = self.filled(encoding.type_ids[:count], 0)
+        self.add_sample(table, [(f"class {label}", (columns["tokens"][:count], np.zeros(count, np.bool_)))])
         return {**columns, "labels": np.array(label, dtype=np.int32)}
 
 
@@ -228,4 +242,6 @@ class TokenClassEncoder(_LabelEncoder):
         if encoding.special_tokens_mask[-1]:
             labels[-1] = IGNORED
         table.trained_tokens += sum(label != IGNORED for label in labels)
+        found = "classes " + " ".join(str(label) for label in labels if label != IGNORED)
+        self.add_sample(table, [(found, (columns["tokens"][:count], np.array(labels) != IGNORED))])
         return {**columns, "labels": self.filled(labels, IGNORED)}

@@ -60,6 +60,12 @@ class Preferences(TaskTest):
         summary, found, _ = self.run_task("preference", rows, "--pad=40", "--truncate", f"--chat-template={CHATML}")
         self.assertEqual((summary["truncated"], len(found["chosen"])), (1, 2))
 
+    def test_samples(self):
+        self.write_rows([{"prompt": "Q", "chosen": "good", "rejected": "bad"}])
+        _, err = self.run_cli("preference", "rows.jsonl", f"--tokenizer={TOKENIZER}", f"--chat-template={CHATML}", "--pad=64", "--show=2", "-o", "out.safetensors")
+        for name, text in (("chosen", "good"), ("rejected", "bad")):
+            self.assertRegex(err, rf"--- sample 1, {name}: \d+ tokens\n<\|im_start\|>user\nQ<\|im_end\|>\n<\|im_start\|>assistant\n⟦{text}<\|im_end\|>⟧\n")
+
     def test_system_and_variables(self):
         row = {"prompt": "Q", "chosen": "good", "rejected": "bad", "system": "S", "tools": [{"name": "f"}], "documents": [{"title": "D"}], "chat_template_kwargs": {"v": 7}}
         Path("all.jinja").write_text("{{ v }} {{ tools | tojson }} {{ documents | tojson }} {% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}")
@@ -135,6 +141,16 @@ class Classes(TaskTest):
         self.run_cli("token-classify", "rows.csv", f"--tokenizer={self.tokenizer()}", "--pad=16", "-o", "out.safetensors")
         found, _ = columns("out.safetensors")
         self.assertEqual({name: found[name].tolist() for name in found}, {name: expected[name].tolist() for name in expected})
+
+
+    def test_samples(self):
+        options = [f"--tokenizer={self.tokenizer()}", "--pad=32", "--show=2", "-o", "out.safetensors"]
+        rows = [{"text": text, "label": 1, "tokens": ["x", "y"], "tags": [2, 0]} for text in ("one", "two", "three")]
+        _, err = self.run_cli("classify", self.write_rows(rows * 200), *options)
+        self.assertRegex(err, r"(?s)--- sample 1, class 1: \d+ tokens\n<s>one</s>\n--- sample 2, class 1: \d+ tokens\n<s>two</s>\nwrote")
+        _, err = self.run_cli("token-classify", "rows.jsonl", *options)
+        self.assertIn("--- sample 1, classes 2 0: 4 tokens\n<s>⟦xy⟧</s>\n--- sample 2", err)
+        self.assertNotIn("--- sample 3", err)
 
 
 class WithoutSpecialTokens(TaskTest):
