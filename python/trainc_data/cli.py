@@ -30,7 +30,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="FOLDER", help="a model's folder with its tokenizer.json")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.safetensors", help="file to write")
     parser.add_argument("--split", metavar="NAME", help="split of a folder; default: train")
-    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW, in place of a column NEW that the rows have; several times for several columns")
+    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW, in place of a "
+                        "column NEW that the rows have; several times for several columns")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of mixtures; default: 0")
     parser.add_argument("--skip-bad", action="store_true", help="leave out and count bad rows; else the first is an error")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes; default: one for each core")
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _names(options: list[str]) -> dict[str, str]:
     """The dictionary of `--column NEW=OLD`."""
-    names = {}
+    names: dict[str, str] = {}
     for option in options:
         new, separator, old = option.partition("=")
         if not (new and separator and old):

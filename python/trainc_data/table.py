@@ -21,7 +21,7 @@ from trainc_data.tokenizer import TokenizerFolder
 # Labels are 32-bit.
 _MAX_CLASSES = (1 << 31) - 1
 
-# What a text is, and the text itself.
+# A text of a row: its name, and its tokens with the mask of those that are trained on.
 Sample = tuple[str, Sequence]
 
 
