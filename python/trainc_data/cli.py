@@ -6,13 +6,16 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from trainc_data import __version__
 from trainc_data.errors import InputError
 from trainc_data.settings import TRAIN_ON, ChatSettings, Conversion, Lengths
 
+# Tokens of a row; a longer one is a mistake that fills the disk.
+_MAX_LENGTH = 1 << 24
 _CHAT_EXAMPLES = """examples:
   trainc-data chat rows.jsonl --tokenizer=SmolLM2/ --pack=1024 -o chats.safetensors
   trainc-data chat rows.parquet --tokenizer=SmolLM2/ --pad=512 --show=3 -o chats.safetensors
@@ -27,10 +30,12 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="FOLDER", help="a model's folder with its tokenizer.json")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.safetensors", help="file to write")
     parser.add_argument("--split", metavar="NAME", help="split of a folder; default: train")
-    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW; several times for several columns")
+    parser.add_argument("--column", action="append", default=[], metavar="NEW=OLD", help="take the column OLD as NEW, in place of a "
+                        "column NEW that the rows have; several times for several columns")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of mixtures; default: 0")
     parser.add_argument("--skip-bad", action="store_true", help="leave out and count bad rows; else the first is an error")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes; default: one for each core")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON on standard output, too")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
 
@@ -41,13 +46,12 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--pad", type=int, metavar="T", help="rows of T tokens with one text and padding: columns tokens, labels")
     parser.add_argument("--max-length", type=int, metavar="N", help="longest text, in tokens; default: T. Longer ones are dropped and counted")
     parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N samples; what is trained on is green, or in ⟦ ⟧")
 
 
 def _add_row_length(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pad", type=int, required=True, metavar="T", help="rows of T tokens with one text and padding")
     parser.add_argument("--truncate", action="store_true", help="cut longer texts instead of dropping them")
-    parser.set_defaults(pack=None, max_length=None, show=0)
+    parser.set_defaults(pack=None, max_length=None)
 
 
 def _add_template(parser: argparse.ArgumentParser, train_on: str) -> None:
@@ -85,23 +89,27 @@ def _parser() -> argparse.ArgumentParser:
 
 def _names(options: list[str]) -> dict[str, str]:
     """The dictionary of `--column NEW=OLD`."""
-    names = {}
+    names: dict[str, str] = {}
     for option in options:
         new, separator, old = option.partition("=")
         if not (new and separator and old):
             raise InputError(f"--column {option}: expected NEW=OLD")
+        if new in names:
+            raise InputError(f"--column {option}: expected one column as '{new}', found '{names[new]}' and '{old}'")
         names[new] = old
     return names
 
 
-def _positive(value: int | None, option: str, least: int = 1) -> None:
-    if value is not None and value < least:
-        raise InputError(f"{option}: expected at least {least}, found {value}")
+def _check_range(value: int | None, option: str, minimum: int, maximum: int | None) -> None:
+    if value is not None and value < minimum:
+        raise InputError(f"{option}: expected at least {minimum}, found {value}")
+    if value is not None and maximum is not None and value > maximum:
+        raise InputError(f"{option}: expected at most {maximum:,}, found {value:,}")
 
 
 def _conversion(arguments: argparse.Namespace) -> Conversion:
-    for option, least in (("pack", 2), ("pad", 2), ("max_length", 2), ("workers", 1), ("show", 0)):
-        _positive(getattr(arguments, option, None), "--" + option.replace("_", "-"), least)
+    for option, minimum, maximum in (("pack", 2, _MAX_LENGTH), ("pad", 2, _MAX_LENGTH), ("max_length", 2, None), ("workers", 1, None), ("show", 0, None)):
+        _check_range(getattr(arguments, option, None), "--" + option.replace("_", "-"), minimum, maximum)
     if arguments.output.suffix != ".safetensors":
         raise InputError(f"-o {arguments.output}: expected a name that ends with .safetensors, by which trainrun knows the file")
     if arguments.output.is_dir():
@@ -132,13 +140,43 @@ def run(arguments: argparse.Namespace) -> None:
         convert_sequences(arguments.task, conversion, settings, _lengths(arguments))
         return
     labels = tuple(each.strip() for each in getattr(arguments, "labels", "").split(",") if each.strip())
-    convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False)))
+    if len(set(labels)) < len(labels):
+        raise InputError(f"--labels={arguments.labels}: expected different names, found one twice")
+    convert_table(arguments.task, conversion, TableSettings(settings, _lengths(arguments), labels, getattr(arguments, "token_types", False), conversion.show))
+
+
+class _Ended(BaseException):
+    """A signal that ends the program, which removes its temporary files first."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Raises _Ended at the signals that end the program, as Python does at an interrupt. A signal that is ignored stays ignored (nohup)."""
+    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) == signal.SIG_DFL]
+
+    def end(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)  # files are being removed
+        raise _Ended(number)
+
+    for each in numbers:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done, 1 failed, 2 bad usage or input."""
     try:
-        run(_parser().parse_args(arguments))
+        with _signals_raise():
+            run(_parser().parse_args(arguments))
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -147,6 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except _Ended as ended:
+        return 128 + ended.number
     return 0
 
 

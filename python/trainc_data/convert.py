@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import TracebackType
 
 from tqdm import tqdm
@@ -20,11 +21,11 @@ from trainc_data.readers import Row
 from trainc_data.samples import sample_text
 from trainc_data.settings import ChatSettings, Conversion, Lengths
 from trainc_data.summary import Summary
-from trainc_data.table import ClassEncoder, PreferenceEncoder, TableSettings, TokenClassEncoder
+from trainc_data.table import ClassEncoder, PreferenceEncoder, Sample, TableSettings, TokenClassEncoder
 from trainc_data.texts import TextEncoder, text_form
 from trainc_data.tokenizer import TokenizerFolder
 from trainc_data.workers import ROWS_OF_CHUNK, encode_all
-from trainc_data.write import SafetensorsWriter
+from trainc_data.write import FORMAT, SafetensorsWriter, is_data_file
 
 
 class Report:
@@ -33,7 +34,7 @@ class Report:
     def __init__(self, conversion: Conversion, reader: RowReader, noun: str) -> None:
         self._conversion, self._reader = conversion, reader
         self.summary = Summary(noun)
-        self._said = 0
+        self._said = self._shown = 0
         self._begin = time.monotonic()
         self._bar = tqdm(total=reader.size(), unit="B", unit_scale=True, leave=False, file=sys.stderr,
                          disable=conversion.quiet or not sys.stderr.isatty())  # fmt: skip
@@ -65,10 +66,14 @@ class Report:
             if self.summary.dropped["bad rows"] <= 5:
                 self.say(f"warning: {place}: {text}")
 
-    def show(self, number: int, folder: TokenizerFolder, sequence: Sequence) -> None:
-        """Prints a sample."""
-        text = sample_text(folder.tokenizer, sequence, sys.stderr.isatty())
-        self.say(f"--- sample {number}: {len(sequence[0])} tokens\n{text}")
+    def show(self, folder: TokenizerFolder, parts: list[Sample]) -> None:
+        """Prints a sample, unless enough of them were printed."""
+        if self._shown == self._conversion.show:
+            return
+        self._shown += 1
+        for name, sequence in parts:
+            text = sample_text(folder.tokenizer, sequence, sys.stderr.isatty())
+            self.say(f"--- sample {self._shown}{name and ', '}{name}: {len(sequence[0])} tokens\n{text}")
 
     def finish(self) -> None:
         """Prints the summary."""
@@ -87,11 +92,13 @@ class Report:
             print(json.dumps(self.summary.json(output), ensure_ascii=False))
 
 
-def _check_output(conversion: Conversion, reader: RowReader) -> None:
+def _check_output(conversion: Conversion, reader: RowReader, folder: Path) -> None:
     output = conversion.output.resolve()
     for each in reader.inputs:
         if any(source.path.resolve() == output for source in each.sources):
             raise InputError(f"-o {conversion.output}: is one of the inputs")
+    if conversion.output.parent.resolve() == folder.resolve() and conversion.output.exists() and not is_data_file(conversion.output):
+        raise InputError(f"-o {conversion.output}: is a file of the tokenizer's folder that trainc-data did not write; choose another name")
 
 
 def _counted(rows: RowReader, summary: Summary) -> Iterator[Row]:
@@ -119,14 +126,14 @@ def _fitting(encoded: Encoded, summary: Summary, lengths: Lengths) -> Iterator[S
         yield ids, mask
 
 
-def _reader(conversion: Conversion, find_form: FindForm) -> RowReader:
+def _reader(conversion: Conversion, find_form: FindForm, folder: TokenizerFolder) -> RowReader:
     reader = RowReader(open_inputs(conversion.names, conversion.split), find_form, conversion.columns, conversion.seed)
-    _check_output(conversion, reader)
+    _check_output(conversion, reader, folder.folder)
     return reader
 
 
 def _metadata(task: str, folder: TokenizerFolder) -> dict[str, str]:
-    return {"format": f"trainc-data {__version__} {task}", "tokenizer_sha256": folder.checksum}
+    return {"format": f"{FORMAT} {__version__} {task}", "tokenizer_sha256": folder.checksum}
 
 
 def _publish(conversion: Conversion, writer: SafetensorsWriter, report: Report) -> None:
@@ -142,23 +149,20 @@ def convert_sequences(task: str, conversion: Conversion, settings: ChatSettings,
     """Writes chats or texts as rows of tokens."""
     make: Callable[[ChatSettings], ChatEncoder | TextEncoder] = ChatEncoder if task == "chat" else TextEncoder
     encoder = make(settings)
-    reader = _reader(conversion, form_of if task == "chat" else text_form)
+    reader = _reader(conversion, form_of if task == "chat" else text_form, encoder.folder)
     report = Report(conversion, reader, task + "s")
     summary = report.summary
     summary.row_length = lengths.row
     padding = encoder.folder.padding()
     packer: Packer | Padder = Packer(lengths.row, padding) if lengths.is_packed else Padder(lengths.row, padding)
     chunks = chunks_of(_counted(reader, summary), ROWS_OF_CHUNK)
-    shown = 0
     with SafetensorsWriter(conversion.output, _metadata(task, encoder.folder)) as writer, report:
         for encoded in encode_all(encoder, make, settings, chunks, conversion.workers):
             report.progress()
             report.take_bad(encoded.bad)
             summary.dropped.update(encoded.dropped)
             for sequence in _fitting(encoded, summary, lengths):
-                if shown < conversion.show:
-                    shown += 1
-                    report.show(shown, encoder.folder, sequence)
+                report.show(encoder.folder, [("", sequence)])
                 for rows in packer.add(sequence):
                     writer.append(rows)
         for rows in packer.finish():
@@ -171,7 +175,7 @@ def convert_table(task: str, conversion: Conversion, settings: TableSettings) ->
     """Writes one row for each input row."""
     make = {"preference": PreferenceEncoder, "classify": ClassEncoder, "token-classify": TokenClassEncoder}[task]
     encoder = make(settings)
-    reader = _reader(conversion, make.find_form)
+    reader = _reader(conversion, make.find_form, encoder.folder)
     report = Report(conversion, reader, make.noun)
     summary = report.summary
     summary.row_length = settings.lengths.row * (2 if task == "preference" else 1)
@@ -184,6 +188,8 @@ def convert_table(task: str, conversion: Conversion, settings: TableSettings) ->
             report.progress()
             report.take_bad(table.bad)
             summary.take(table)
+            for sample in table.samples:
+                report.show(encoder.folder, sample)
             if table.columns:
                 writer.append(table.columns)
         _publish(conversion, writer, report)

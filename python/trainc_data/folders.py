@@ -19,15 +19,22 @@ _OTHER_FILES = {"dataset_info.json", "dataset_dict.json", "state.json", "dataset
 
 def files_of(name: str, split: str | None) -> tuple[list[Path], str]:
     """The files of an input, and a note about what was chosen; empty if there was no choice."""
+    if not name:
+        raise InputError("expected the name of a file or folder, found an empty one")
     path = Path(name)
     if path.is_dir():
         return _of_folder(path, split)
-    if path.exists():
+    if path.is_file():
         return [path], ""
+    if path.exists():
+        raise InputError(f"{name}: expected a file, found a pipe or a device, which cannot be read twice; write it into a file first")
     found = sorted(Path(each) for each in glob.glob(name))  # noqa: PTH207 - a pattern of any folder
     if not found:
         raise InputError(f"{name}: there is no such file or folder")
-    return [each for each in found if each.is_file()], ""
+    files = [each for each in found if each.is_file()]
+    if not files:
+        raise InputError(f"{name}: expected files, found only folders or broken links, the first is {found[0]}; name a folder without a pattern")
+    return files, ""
 
 
 def _json_of(path: Path) -> dict[str, Any]:
@@ -40,12 +47,19 @@ def _json_of(path: Path) -> dict[str, Any]:
     return value
 
 
+def _is_name(value: Any) -> bool:
+    """Whether a value names an entry of a folder: it is no path to another folder."""
+    return isinstance(value, str) and value not in ("", ".", "..") and Path(value).name == value and "\0" not in value
+
+
 def _of_folder(folder: Path, split: str | None) -> tuple[list[Path], str]:
     if (folder / "dataset_dict.json").exists():
         splits = _json_of(folder / "dataset_dict.json").get("splits")
-        if not isinstance(splits, list) or not all(isinstance(each, str) for each in splits):
+        if not isinstance(splits, list) or not all(_is_name(each) for each in splits):
             raise InputError(f"{folder / 'dataset_dict.json'}: expected a list of names under 'splits', found {shown(splits)}")
         chosen = _choose(folder, {each: [folder / each] for each in splits}, split)
+        if (folder / chosen / "dataset_dict.json").exists():
+            raise InputError(f"{folder / chosen}: expected the files of a split, found splits again (dataset_dict.json)")
         return _of_folder(folder / chosen, None)[0], _note(splits, chosen)
     if (folder / "state.json").exists():
         return _saved(folder), ""
@@ -66,7 +80,7 @@ def _saved(folder: Path) -> list[Path]:
     """The files of a folder that save_to_disk wrote."""
     files = _json_of(folder / "state.json").get("_data_files")
     names = [each.get("filename") if isinstance(each, dict) else None for each in files] if isinstance(files, list) else []
-    paths = [folder / name for name in names if isinstance(name, str) and Path(name).name == name]
+    paths = [folder / str(name) for name in names if _is_name(name)]
     if not paths or len(paths) != len(names):
         raise InputError(f"{folder / 'state.json'}: expected names of files under '_data_files', found {shown(files)}")
     return paths

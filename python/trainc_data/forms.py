@@ -49,7 +49,7 @@ def _string(row: dict[str, Any], key: str) -> str:
     return str(_field(row, key, str, "a string"))
 
 
-def _list_or_json(value: Any, key: str) -> list[Any] | None:
+def list_or_json(value: Any, key: str) -> list[Any] | None:
     """A list, which CSV and Arrow files often hold as JSON in a string."""
     if isinstance(value, str):
         if not value.strip():
@@ -63,15 +63,6 @@ def _list_or_json(value: Any, key: str) -> list[Any] | None:
     if not isinstance(value, list):
         raise RowError(f"'{key}': expected a list, found {kind_of(value)}: {shown(value)}")
     return value or None
-
-
-def _without_nulls(value: Any) -> Any:
-    """A value without the keys whose value is null, as columns of Arrow fill in the keys of other rows."""
-    if isinstance(value, dict):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
-    if isinstance(value, list):
-        return [_without_nulls(each) for each in value]
-    return value
 
 
 def _message(value: Any, key: str, index: int) -> Message:
@@ -93,37 +84,51 @@ def _message(value: Any, key: str, index: int) -> Message:
     if content is not None and not isinstance(content, str | list):
         raise RowError(f"'{key}[{index}].content': expected a string, found {kind_of(content)}: {shown(content)}")
     if "tool_calls" in message:
-        message["tool_calls"] = _without_nulls(_list_or_json(message["tool_calls"], f"{key}[{index}].tool_calls"))
+        message["tool_calls"] = list_or_json(message["tool_calls"], f"{key}[{index}].tool_calls")
         if message["tool_calls"] is None:
             del message["tool_calls"]
     return message
 
 
 def _messages(row: dict[str, Any], key: str) -> list[Message]:
-    values = _list_or_json(row.get(key), key)
+    values = list_or_json(row.get(key), key)
     if not values:
         raise RowError(f"'{key}': expected a list of messages, found {'an empty list' if row.get(key) == [] else kind_of(row.get(key))}")
     return [_message(value, key, index) for index, value in enumerate(values)]
 
 
-def _beside(row: dict[str, Any]) -> dict[str, Any]:
+def beside(row: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of Chat that a template is given beside messages."""
     variables = row.get("chat_template_kwargs")
     if isinstance(variables, str):
-        variables = json.loads(variables) if variables.strip() else None
+        try:
+            variables = json.loads(variables) if variables.strip() else None
+        except (ValueError, RecursionError) as error:
+            raise RowError(f"'chat_template_kwargs': expected an object, found a string that is no JSON: {error}") from None
     if variables is not None and not isinstance(variables, dict):
-        raise RowError(f"'chat_template_kwargs': expected an object, found {kind_of(variables)}")
-    return {"tools": _without_nulls(_list_or_json(row.get("tools"), "tools")),
-            "documents": _list_or_json(row.get("documents"), "documents"),
-            "variables": _without_nulls(variables or {})}  # fmt: skip
+        raise RowError(f"'chat_template_kwargs': expected an object, found {kind_of(variables)}: {shown(variables)}")
+    return {"tools": list_or_json(row.get("tools"), "tools"),
+            "documents": list_or_json(row.get("documents"), "documents"),
+            "variables": variables or {}}  # fmt: skip
+
+
+def with_system(row: dict[str, Any], messages: list[Message]) -> list[Message]:
+    """The messages after the system's, whose text is the column `system`. Fails if they begin with another text of the system."""
+    system = row.get("system")
+    if system is None or system == "":
+        return messages
+    if not isinstance(system, str):
+        raise RowError(f"'system': expected a string, found {kind_of(system)}: {shown(system)}")
+    if messages[0]["role"] != "system":
+        return [{"role": "system", "content": system}, *messages]
+    if (first := messages[0].get("content")) != system:
+        raise RowError(f"'system': expected the text of the first message {shown(first)}, found {shown(system)}; leave out one of them")
+    return messages
 
 
 def _chat_of(key: str) -> Callable[[dict[str, Any]], Chat]:
     def read(row: dict[str, Any]) -> Chat:
-        messages = _messages(row, key)
-        system = row.get("system")
-        if isinstance(system, str) and system and messages[0]["role"] != "system":
-            messages.insert(0, {"role": "system", "content": system})
-        return Chat(messages, **_beside(row))
+        return Chat(with_system(row, _messages(row, key)), **beside(row))
 
     return read
 
@@ -134,23 +139,32 @@ def _alpaca(row: dict[str, Any]) -> Chat:
     if more is not None and not isinstance(more, str):
         raise RowError(f"'input': expected a string, found {kind_of(more)}: {shown(more)}")
     user = f"{instruction}\n\n{more}" if more else instruction
-    system = row.get("system")
-    messages = [{"role": "system", "content": system}] if isinstance(system, str) and system else []
-    return Chat([*messages, {"role": "user", "content": user}, {"role": "assistant", "content": output}], **_beside(row))
+    messages = [{"role": "user", "content": user}, {"role": "assistant", "content": output}]
+    return Chat(with_system(row, messages), **beside(row))
+
+
+def _is_list_of_messages(value: Any) -> bool:
+    """Whether a value is a list, or JSON of a list of messages in a string, as a field of CSV."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(value, list) and bool(value) and all(isinstance(each, dict) and "role" in each for each in value)
+    return isinstance(value, list)
 
 
 def turns_of(row: dict[str, Any], key: str, role: str) -> list[Message]:
     """The messages under a key, or one message of `role` with the string under it."""
-    if isinstance(row.get(key), list):
+    if _is_list_of_messages(row.get(key)):
         return _messages(row, key)
     return [{"role": role, "content": _string(row, key)}]
 
 
 def _completion(key: str) -> Callable[[dict[str, Any]], Chat]:
     def read(row: dict[str, Any]) -> Chat:
-        system = row.get("system")
-        messages = [{"role": "system", "content": system}] if isinstance(system, str) and system else []
-        return Chat([*messages, *turns_of(row, "prompt", "user"), *turns_of(row, key, "assistant")], **_beside(row))
+        messages = [*turns_of(row, "prompt", "user"), *turns_of(row, key, "assistant")]
+        return Chat(with_system(row, messages), **beside(row))
 
     return read
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from trainc_data.chats import renamed
-from trainc_data.errors import InputError, RowError
+from trainc_data.errors import InputError, RowError, shown
 from trainc_data.folders import files_of
 from trainc_data.forms import Form
 from trainc_data.readers import Row, Source, open_source, parse_row, rows_of
 
+_MAX_WEIGHT = 1e9
 _WEIGHT = re.compile(r"^(.+):([0-9]*\.?[0-9]+)$")
 # A file whose first rows are all bad has no form.
 _ROWS_FOR_FORM = 100
@@ -42,8 +43,8 @@ def open_inputs(names: list[str], split: str | None) -> list[Input]:
         found = _WEIGHT.match(name)
         if found and not Path(name).exists():
             name, weight = found[1], float(found[2])
-            if weight <= 0:
-                raise InputError(f"{name}: expected a weight above 0, found {found[2]}")
+            if not 0 < weight <= _MAX_WEIGHT:
+                raise InputError(f"{name}: expected a weight above 0 and at most {_MAX_WEIGHT:,.0f}, found {shown(found[2], 40)}")
         files, note = files_of(name, split)
         inputs.append(Input(name, [open_source(each) for each in files], weight, notes=[note] if note else []))
     without = [each.name for each in inputs if each.weight is None]

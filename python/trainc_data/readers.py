@@ -29,6 +29,7 @@ class Row:
     value: Any  # bytes of a JSONL line, or a JSON value
     error: str = ""  # what is wrong with the row, if its reader knows
     columns: tuple[str, ...] = ()  # those of the form of the file's rows
+    is_of_table: bool = False  # whether its objects have all keys of a column's type, null where the row has none
 
 
 @dataclass
@@ -253,6 +254,13 @@ def _json(source: Source) -> Iterator[Row]:
         yield from _Elements(source, file).rows()
 
 
+def _check_names(columns: list[str], place: str) -> None:
+    """Fails if two columns have the same name. Columns without a name are not read."""
+    for index, column in enumerate(columns):
+        if column and column in columns[:index]:
+            raise InputError(f"{place}: expected columns with different names, found two columns {shown(column)}; rename one of them")
+
+
 def _csv(source: Source) -> Iterator[Row]:
     csv.field_size_limit(MAX_ROW_BYTES)
     header = source.begin.decode("utf-8-sig", errors="replace").lstrip().split("\n", 1)[0]
@@ -262,6 +270,9 @@ def _csv(source: Source) -> Iterator[Row]:
         begin = 1
         try:
             columns = list(reader.fieldnames or [])
+            if not columns:
+                raise InputError(f"{Place(str(source.path), begin)}: expected the names of the columns, found an empty line; remove it")
+            _check_names(columns, f"{Place(str(source.path), begin)}")
             begin = reader.line_num + 1
             for values in reader:
                 place = Place(str(source.path), begin)
@@ -302,10 +313,11 @@ def _tables(source: Source, batches: Callable[[IO[bytes]], tuple[int | None, Ite
     try:
         total, found = batches(_seekable(source, files))
         for batch in found:
+            _check_names(batch.schema.names, str(source.path))
             for offset in range(0, batch.num_rows, 1024):
                 for value in batch.slice(offset, 1024).to_pylist():
                     done += 1
-                    yield Row(Place(str(source.path), done, "row"), value)
+                    yield Row(Place(str(source.path), done, "row"), value, is_of_table=True)
     except (pyarrow.ArrowException, ValueError) as error:
         raise InputError(f"{source.path}: expected {source.kind}: {error}") from None
     finally:
@@ -351,4 +363,15 @@ def parse_row(row: Row) -> dict[str, Any]:
             raise RowError(f"expected an object in one line: {error}") from None
     if not isinstance(value, dict):
         raise RowError(f"expected an object, found {kind_of(value)}: {shown(value)}")
+    if row.is_of_table:
+        return {key: _without_nulls(each) for key, each in value.items()}
+    return value
+
+
+def _without_nulls(value: Any) -> Any:
+    """A value without the keys whose value is null."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
     return value

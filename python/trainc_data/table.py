@@ -10,13 +10,19 @@ import numpy as np
 
 from trainc_data.chats import ChatEncoder, renamed
 from trainc_data.errors import InputError, Place, RowError, kind_of, shown
-from trainc_data.forms import Chat, Form, turns_of
+from trainc_data.forms import Chat, Form, beside, list_or_json, turns_of, with_system
 from trainc_data.mask import token_mask
-from trainc_data.pack import IGNORED, Columns, labels_of
+from trainc_data.pack import IGNORED, Columns, Sequence, labels_of
 from trainc_data.readers import Row, parse_row
 from trainc_data.settings import ChatSettings, Lengths
 from trainc_data.template import SECONDS_PER_CHAT, TimeLimit, prepared, time_limit
 from trainc_data.tokenizer import TokenizerFolder
+
+# Labels are 32-bit.
+_MAX_CLASSES = (1 << 31) - 1
+
+# A text of a row: its name, and its tokens with the mask of those that are trained on.
+Sample = tuple[str, Sequence]
 
 
 @dataclass
@@ -31,6 +37,7 @@ class Table:
     truncated: int = 0
     bad: list[tuple[Place, str]] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    samples: list[list[Sample]] = field(default_factory=list)  # of the first rows
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class TableSettings:
     lengths: Lengths
     labels: tuple[str, ...] = ()  # names of classes
     token_types: bool = False  # whether there is a column of them
+    samples: int = 0  # number of first rows to show
 
 
 class TooLong(Exception):
@@ -89,6 +97,11 @@ class RowEncoder:
             table.columns = {name: np.stack([each[name] for each in made]) for name in made[0]}
         return table
 
+    def add_sample(self, table: Table, sample: list[Sample]) -> None:
+        """Keeps what may be shown of a row."""
+        if len(table.samples) < self.settings.samples:
+            table.samples.append(sample)
+
     def fitted(self, count: int, table: Table) -> int:
         """Number of tokens that stay of `count`."""
         most = self.settings.lengths.max_text
@@ -121,21 +134,23 @@ class PreferenceEncoder(RowEncoder):
 
     def row(self, row: dict[str, Any], table: Table) -> Columns:
         prompt = turns_of(row, "prompt", "user") if row.get("prompt") is not None else []
+        arguments = beside(row)
         self._chats.compile()
         answers = []
         for name in self.needed:
             messages = turns_of(row, name, "assistant")
             # Both forms are in use: the answer alone, and the whole chat.
-            whole = messages if messages[: len(prompt)] == prompt else [*prompt, *messages]
+            whole = with_system(row, messages if messages[: len(prompt)] == prompt else [*prompt, *messages])
             try:
                 with time_limit(SECONDS_PER_CHAT):
-                    text, spans = self._chats.rendered(Chat(prepared(whole)))
+                    text, spans = self._chats.rendered(Chat(prepared(whole), **arguments))
             except TimeLimit:
                 raise RowError(f"the chat template takes more than {SECONDS_PER_CHAT:g} s for this chat") from None
             text.encode()
             encoding = self.folder.tokenizer.encode(text, add_special_tokens=False)
             answers.append((np.array(encoding.ids, dtype=np.int32), token_mask(encoding, spans)))
         result: Columns = {}
+        sample: list[Sample] = []
         most = self.settings.lengths.max_text
         if max(len(ids) for ids, _ in answers) > most and not self.settings.lengths.truncate:
             raise TooLong
@@ -147,6 +162,8 @@ class PreferenceEncoder(RowEncoder):
             table.trained_tokens += int((labels >= 0).sum())
             result[name] = self.filled(ids[:count], self.folder.padding())
             result[f"{name}_labels"] = self.filled(labels, IGNORED)
+            sample.append((name, (ids[:count], mask[:count])))
+        self.add_sample(table, sample)
         return result
 
 
@@ -162,16 +179,18 @@ class _LabelEncoder(RowEncoder):
         """The number of a class."""
         if isinstance(value, str) and value in self._classes:
             return self._classes[value]
-        if isinstance(value, str) and value.isdigit() and not self._classes:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 10 and not self._classes:
             value = int(value)  # as CSV files have numbers
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0 or (self._classes and value >= len(self._classes)):
-            known = f"one of {', '.join(self._classes)}" if self._classes else "a whole number from 0 (--labels=A,B gives names of classes)"
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < (len(self._classes) or _MAX_CLASSES):
+            known = f"one of {', '.join(self._classes)}" if self._classes else "a whole number from 0 to 2147483646 (--labels=A,B gives names of classes)"
             raise RowError(f"'{key}': expected {known}, found {shown(value)}")
         return value
 
     def tokens(self, encoding: Any, table: Table) -> tuple[int, Columns]:
         """Number of tokens, and the columns that all tasks have. A text that is cut keeps the token that ends it."""
         ids = np.array(encoding.ids, dtype=np.int32)
+        if not len(ids):
+            raise RowError("expected a text with a token, found an empty one")
         count = self.fitted(len(ids), table)
         if count < len(ids) and encoding.special_tokens_mask[-1]:
             ids[count - 1] = ids[-1]
@@ -196,6 +215,7 @@ class ClassEncoder(_LabelEncoder):
         table.trained_tokens += 1
         if self.settings.token_types:
             columns["token_types"] = self.filled(encoding.type_ids[:count], 0)
+        self.add_sample(table, [(f"class {label}", (columns["tokens"][:count], np.zeros(count, np.bool_)))])
         return {**columns, "labels": np.array(label, dtype=np.int32)}
 
 
@@ -206,7 +226,7 @@ class TokenClassEncoder(_LabelEncoder):
     needed = ("tokens", "tags")
 
     def row(self, row: dict[str, Any], table: Table) -> Columns:
-        words, tags = row.get("tokens"), row.get("tags")
+        words, tags = (list_or_json(row.get(key), key) for key in self.needed)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not words:
             raise RowError(f"'tokens': expected a list of words, found {kind_of(words)}: {shown(words)}")
         if not isinstance(tags, list) or len(tags) != len(words):
@@ -222,4 +242,6 @@ class TokenClassEncoder(_LabelEncoder):
         if encoding.special_tokens_mask[-1]:
             labels[-1] = IGNORED
         table.trained_tokens += sum(label != IGNORED for label in labels)
+        found = "classes " + " ".join(str(label) for label in labels if label != IGNORED)
+        self.add_sample(table, [(found, (columns["tokens"][:count], np.array(labels) != IGNORED))])
         return {**columns, "labels": self.filled(labels, IGNORED)}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from trainc_data.errors import InputError
@@ -58,6 +59,14 @@ def _encode(rows: list[Row]) -> Any:
     return _encoder.encode(rows)
 
 
+def _why_ended(processes: set[BaseProcess], workers: int) -> str:
+    """Why a worker process ended, by the exit codes. Fewer workers help only if the system lacked memory, and ended one by SIGKILL."""
+    if any(process.exitcode == -signal.SIGKILL for process in processes):
+        advice = f"give fewer --workers than {workers}" if workers > 1 else "free some memory"
+        return f"the system ended a worker process, as it does when it lacks memory; {advice}"
+    return f"a worker process ended: rows or templates may need more than the {MAX_BYTES >> 30} GiB of memory that it may use"
+
+
 def encode_all(encoder: Encoder, make: Callable[[Any], Encoder], settings: Any, chunks: Iterator[list[Row]], workers: int) -> Iterator[Any]:
     """Results of all chunks, in order. `encoder` encodes a single chunk; several go to processes, whose encoders are `make(settings)`."""
     first = next(chunks, None)
@@ -69,16 +78,20 @@ def encode_all(encoder: Encoder, make: Callable[[Any], Encoder], settings: Any, 
             result = encoder.encode(first)
         yield result
         return
+    processes: set[BaseProcess] = set()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (make, settings))
     try:
         waiting: deque[Future[Any]] = deque(pool.submit(_encode, chunk) for chunk in (first, second))
+        processes.update(multiprocessing.active_children())
         for chunk in chunks:
             if len(waiting) > 2 * workers:
                 yield waiting.popleft().result()
             waiting.append(pool.submit(_encode, chunk))
+            processes.update(multiprocessing.active_children())
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
-        raise InputError(f"a worker process ended: rows or templates may need more than {MAX_BYTES >> 30} GiB of memory; try --workers=1") from None
+        pool.shutdown(wait=True, cancel_futures=True)  # after which all exit codes are known
+        raise InputError(_why_ended(processes, workers)) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

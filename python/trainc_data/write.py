@@ -15,7 +15,20 @@ import numpy as np
 from trainc_data.errors import InputError
 from trainc_data.pack import Columns
 
+FORMAT = "trainc-data"  # first word of the metadata "format"
+_MAX_HEADER_BYTES = 1 << 20
 _NAMES = {"int32": "I32", "float32": "F32"}
+
+
+def is_data_file(path: Path) -> bool:
+    """Whether trainc-data wrote a file, by its metadata."""
+    try:
+        with path.open("rb") as file:
+            (size,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(min(size, _MAX_HEADER_BYTES)))
+        return str(header["__metadata__"]["format"]).startswith(FORMAT + " ")
+    except (OSError, ValueError, RecursionError, struct.error, KeyError, TypeError):
+        return False
 
 
 class SafetensorsWriter:

@@ -5,8 +5,12 @@ import gzip
 import json
 import os
 import random
+import shutil
+import signal
+import struct
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -14,8 +18,12 @@ from unittest import mock
 import numpy as np
 import pyarrow
 from pyarrow import ipc, parquet
-from support import GOLDEN, ROOT, TOKENIZER, DataTest, chat, columns
+from support import CHATML, GOLDEN, ROOT, TOKENIZER, DataTest, chat, columns
 from tokenizers import Tokenizer
+
+from trainc_data.errors import InputError, Place
+from trainc_data.readers import Row
+from trainc_data.workers import encode_all
 
 TEXTS = Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
 
@@ -101,6 +109,40 @@ class Formats(DataTest):
         Path("saved/train/state.json").write_text(json.dumps({"_data_files": [{"filename": "../../rows.jsonl"}]}))
         self.fails("state.json: expected names of files under '_data_files'", arguments=["saved/train"])
 
+    def test_names_of_splits(self):
+        """Names that leave the folder, or lead back to it."""
+        Path("saved/train").mkdir(parents=True)
+        for name in (".", "..", "", "../rows", "train/..", "/", "a\0b", 5):
+            with self.subTest(name):
+                Path("saved/dataset_dict.json").write_text(json.dumps({"splits": [name]}))
+                self.fails("saved/dataset_dict.json: expected a list of names under 'splits', found [", arguments=["saved"])
+        Path("saved/dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
+        Path("saved/train/dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
+        self.fails("saved/train: expected the files of a split, found splits again", arguments=["saved"])
+
+    def test_nulls_of_tables(self):
+        """A table holds a null for the keys of other rows. A file of JSON has its own nulls."""
+        def call(arguments):
+            return [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": arguments}}]}]
+        shown = {"{% for m in messages %}{{ m.tool_calls[0].function.arguments | tojson if m.tool_calls }}{% endfor %}": ("tool_calls", '{"a": 1, "b": null}', '{"a": 1}'),
+                 "{{ tools | tojson }}": ("tools", '[{"name": "f", "default": null}]', '[{"name": "f"}]'),
+                 "{{ documents | tojson }}": ("documents", '[{"title": "D", "text": null}]', '[{"title": "D"}]'),
+                 "{{ v | tojson }}{{ w is none }}": ("variables", '{"x": null}True', "{}False")}  # fmt: skip
+        row = {"messages": call({"a": 1, "b": None}), "tools": [{"name": "f", "default": None}], "documents": [{"title": "D", "text": None}],
+               "chat_template_kwargs": {"v": {"x": None}, "w": None}}  # fmt: skip
+        other = {"messages": call({"a": 1, "b": "c"}), "tools": [{"name": "f", "default": "d"}], "documents": [{"title": "D", "text": "t"}],
+                 "chat_template_kwargs": {"v": {"x": 1}, "w": 1}}  # fmt: skip
+        self.write_rows([row])
+        parquet.write_table(pyarrow.Table.from_pylist([row, other]).slice(0, 1), "rows.parquet")
+        text = pyarrow.Table.from_pylist([{key: json.dumps(value) for key, value in row.items()}])
+        parquet.write_table(text, "text.parquet")
+        for template, (name, kept, filled) in shown.items():
+            Path("shows.jinja").write_text(template)
+            for file, expected in (("rows.jsonl", kept), ("rows.parquet", filled), ("text.parquet", kept)):
+                with self.subTest(name, file=file):
+                    self.chat(file, "--train-on=all", template=Path("shows.jinja"))
+                    self.assertEqual([each for each, _ in texts_of("out.safetensors")], [expected])
+
     def test_folder_of_the_hub(self):
         Path("hub/data").mkdir(parents=True)
         Path("hub/README.md").write_text("---\nconfigs: []\n---\n")
@@ -125,12 +167,22 @@ class Formats(DataTest):
                  (b'{\n "a": 1\n}', "rows: expected a list of rows, found an object whose last key is \"a\""), (b"[]", "rows: expected rows, found none"),
                  (b"[" * 100000, "rows:1: expected JSON, found values nested too deeply"), (b'{"a":' * 100000, "rows:1:"),
                  (gzip.compress(b'{"messages": []}\n' * 9)[:-9], "rows: Compressed file ended before"), (b"a,b\n1,2\n", "rows:2: expected the columns of a chat"),
-                 (b'messages,tools\n"[]",,,\n', "rows:2: expected 2 columns, found 4"), (b'messages,tools\n"[', "rows:2: expected CSV")]  # fmt: skip
+                 (b'messages,tools\n"[]",,,\n', "rows:2: expected 2 columns, found 4"), (b'messages,tools\n"[', "rows:2: expected CSV"),
+                 (b"\n\nprompt,completion\nQ,A\n", "rows:1: expected the names of the columns, found an empty line; remove it"),
+                 (b"text,x,text\na,b,c\n", "rows:1: expected columns with different names, found two columns \"text\"")]  # fmt: skip
         for content, expected in cases:
             with self.subTest(content[:40]):
                 Path("rows").write_bytes(content)
                 self.fails(expected, arguments=["rows"])
+        table = pyarrow.table([["a"], ["b"]], names=["text", "text"])
+        parquet.write_table(table, "twice.parquet")
+        self.fails("twice.parquet: expected columns with different names, found two columns \"text\"", arguments=["twice.parquet"])
+        self.fails("expected the name of a file or folder, found an empty one", arguments=[""])
         self.fails("nowhere.jsonl: there is no such file or folder", arguments=["nowhere.jsonl"])
+        Path("many/folder").mkdir(parents=True)
+        self.fails("many/*: expected files, found only folders or broken links, the first is many/folder", arguments=["many/*"])
+        os.mkfifo("pipe")
+        self.fails("pipe: expected a file, found a pipe or a device", arguments=["pipe"])
         Path("empty").mkdir()
         self.fails("empty: expected files that end with .parquet", arguments=["empty"])
 
@@ -138,9 +190,9 @@ class Formats(DataTest):
 class Forms(DataTest):
     """Each form of rows becomes messages."""
 
-    def check(self, row, form, *expected, options=()):
+    def check(self, row, form, *expected, options=(), length=("--pack=256",)):
         self.write_rows([row])
-        _, err = self.chat("rows.jsonl", *options)
+        _, err = self.chat("rows.jsonl", *options, length=length)
         self.assertIn(f"rows of {form}\n", err)
         self.assertEqual([text for text, _ in texts_of("out.safetensors")], [chatml(messages) for messages in expected])
 
@@ -160,6 +212,29 @@ class Forms(DataTest):
         self.check({"prompt": chat("P", system="S"), "completion": [{"role": "assistant", "content": "C"}]}, "prompt and completion", chat("P", "C", system="S"))
         self.check({"prompt": "P", "response": "C"}, "prompt and response", chat("P", "C"))
 
+    def test_lists_in_strings(self):
+        """As fields of CSV hold lists of messages. A text that looks like a list stays a text."""
+        expected = chat("P", "C", system="S")
+        self.check({"prompt": json.dumps(expected[:2]), "completion": json.dumps(expected[2:])}, "prompt and completion", expected)
+        for text in ("[1, 2]", "[]", "[x]", '[{"a": 1}]', '{"role": "user"}', "[" * 5000):
+            self.check({"prompt": text, "completion": text}, "prompt and completion", chat(text, text), length=["--pack=16384"])
+
+    def test_system(self):
+        answer = {"messages": chat("Q", "A"), "instruction": "Q", "output": "A", "prompt": "Q", "completion": "A"}
+        forms = (["messages"], ["instruction", "output"], ["prompt", "completion"])
+        for form in forms:
+            row = {key: answer[key] for key in form}
+            for system, expected in (("S", chat("Q", "A", system="S")), ("", chat("Q", "A")), (None, chat("Q", "A"))):
+                self.check({**row, "system": system}, "Alpaca" if "output" in row else " and ".join(form), expected)
+            for system in (5, ["S"], {"content": "S"}, False):
+                with self.subTest(form, system=system):
+                    self.write_rows([{**row, "system": system}])
+                    self.fails("rows.jsonl:1: 'system': expected a string, found a", arguments=["rows.jsonl"])
+        for row in ({"messages": chat("Q", "A", system="S")}, {"prompt": chat("Q", system="S"), "completion": "A"}):
+            self.check({**row, "system": "S"}, " and ".join(row), chat("Q", "A", system="S"))
+            self.write_rows([{**row, "system": "T"}])
+            self.fails("rows.jsonl:1: 'system': expected the text of the first message \"S\", found \"T\"; leave out one of them", arguments=["rows.jsonl"])
+
     def test_renamed_columns(self):
         self.check({"q": "P", "a": "C", "prompt": 5}, "prompt and completion", chat("P", "C"), options=["--column=prompt=q", "--column", "completion=a"])
         self.fails("rows.jsonl:1: expected a column 'z' (--column), found [\"a\", \"prompt\", \"q\"]", arguments=["rows.jsonl", "--column=prompt=z"])
@@ -177,7 +252,9 @@ class Forms(DataTest):
                  ({"messages": [{"role": "user"}]}, "'messages[0].content': expected a string, found nothing"),
                  ({"messages": [{"role": "user", "content": 7}]}, "'messages[0].content': expected a string, found a number: 7"),
                  ({"messages": [{"from": "alien", "value": "Q"}]}, "'messages[0].from': expected one of assistant"),
-                 ({"messages": chat("Q", "A"), "tools": 3}, "'tools': expected a list, found a number: 3"), ({"other": 1}, "'messages': expected a list of messages, found null"),
+                 ({"messages": chat("Q", "A"), "tools": 3}, "'tools': expected a list, found a number: 3"),
+                 ({"messages": chat("Q", "A"), "chat_template_kwargs": "{x"}, "'chat_template_kwargs': expected an object, found a string that is no JSON: Expecting"),
+                 ({"messages": chat("Q", "A"), "chat_template_kwargs": "[1]"}, "'chat_template_kwargs': expected an object, found a list: [1]"), ({"other": 1}, "'messages': expected a list of messages, found null"),
                  (7, "expected an object, found a number: 7"), ({"messages": chat("\ud800", "A")}, "found half of a surrogate pair")]  # fmt: skip
         for bad, expected in cases:
             with self.subTest(expected):
@@ -297,7 +374,18 @@ class Mixtures(DataTest):
         self.assertEqual(first, answers("--seed=0"))
         self.assertNotEqual(len(first), len(answers("--seed=1")))
         self.fails("b.jsonl: expected a weight, as another input has one: b.jsonl:0.5", arguments=["a.jsonl:1", "b.jsonl"])
-        self.fails("a.jsonl: expected a weight above 0, found 0", arguments=["a.jsonl:0"])
+        for weight in ("0", "0.0", "1000000001", "9" * 200):
+            self.fails(f"a.jsonl: expected a weight above 0 and at most 1,000,000,000, found \"{weight[:9]}", arguments=[f"a.jsonl:{weight}"])
+
+
+class Ending:
+    """An encoder whose process ends by a signal."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def encode(self, rows):
+        os.kill(os.getpid(), self.number)
 
 
 class Program(DataTest):
@@ -335,13 +423,54 @@ class Program(DataTest):
 
     def test_usage(self):
         self.write_rows([{"messages": chat("Q", "A")}])
-        for options, expected in (({"length": ["--pack=1"]}, "--pack: expected at least 2, found 1"), ({"output": "out.bin"}, "-o out.bin: expected a name that ends with .safetensors"),
+        for options, expected in (({"length": ["--pack=1"]}, "--pack: expected at least 2, found 1"),
+                                  ({"length": ["--pad=16777217"]}, "--pad: expected at most 16,777,216, found 16,777,217"), ({"output": "out.bin"}, "-o out.bin: expected a name that ends with .safetensors"),
                                   ({"length": ["--pack=64", "--max-length=65"]}, "--max-length=65: expected at most the 64 tokens of a row"),
-                                  ({"length": ["--pack=64", "--column=x"]}, "--column x: expected NEW=OLD"), ({"output": "no/out.safetensors"}, "-o no/out.safetensors: "),
+                                  ({"length": ["--pack=64", "--column=x"]}, "--column x: expected NEW=OLD"),
+                                  ({"length": ["--pack=64", "--column=x=a", "--column=x=b"]}, "--column x=b: expected one column as 'x', found 'a' and 'b'"),
+                                  ({"output": "no/out.safetensors"}, "-o no/out.safetensors: "),
                                   ({"length": []}, "one of the arguments --pack --pad is required")):  # fmt: skip
             self.fails(expected, arguments=["rows.jsonl"], **options)
         Path("in.safetensors").write_bytes(Path("rows.jsonl").read_bytes())
         self.fails("-o in.safetensors: is one of the inputs", arguments=["in.safetensors"], output="in.safetensors")
+
+    def test_the_weights_of_a_model_stay(self):
+        """A file of the tokenizer's folder is overwritten only if trainc-data wrote it."""
+        shutil.copytree(TOKENIZER, "model")
+        self.write_rows([{"messages": chat("Q", "A")}])
+        options = ["chat", "rows.jsonl", "--tokenizer=model", f"--chat-template={CHATML}", "--pack=64", "-o"]
+        header = json.dumps({"__metadata__": {"format": "pt"}, "w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+        for content in (struct.pack("<Q", len(header)) + header + b"\0" * 4, b"", b"[" * 99999, struct.pack("<Q", 2) + b"[]"):
+            Path("model/model.safetensors").write_bytes(content)
+            _, err = self.run_cli(*options, "model/../model/model.safetensors", code=2)
+            self.assertIn("model.safetensors: is a file of the tokenizer's folder that trainc-data did not write; choose another name", err)
+            self.assertEqual(Path("model/model.safetensors").read_bytes(), content)
+        for _ in range(2):
+            self.run_cli(*options, "model/chats.safetensors")
+
+    def test_signals(self):
+        """No temporary file is left."""
+        Path("loops.jinja").write_text("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
+        self.write_rows([{"messages": chat("Q", "A")}])
+        command = [sys.executable, "-m", "trainc_data", "chat", "rows.jsonl", f"--tokenizer={TOKENIZER}", "--chat-template=loops.jinja", "--pack=64", "-o", "out.safetensors"]
+        before = sorted(Path().iterdir())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+                while process.poll() is None and sorted(Path().iterdir()) == before:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                _, err = process.communicate()
+                self.assertEqual((process.returncode, err), (128 + number, ""))
+                self.assertEqual(sorted(Path().iterdir()), before)
+
+    def test_a_process_that_ends(self):
+        for number, workers, expected in ((signal.SIGKILL, 2, "lacks memory; give fewer --workers than 2"), (signal.SIGKILL, 1, "lacks memory; free some memory"),
+                                          (signal.SIGABRT, 2, "rows or templates may need more than the 4 GiB")):  # fmt: skip
+            rows = iter([[Row(Place("rows", 1), None)]] * 3)
+            with self.subTest(number.name, workers=workers), self.assertRaises(InputError) as error:
+                list(encode_all(Ending(number), Ending, number, rows, workers))
+            self.assertIn(expected, str(error.exception))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,20 @@ class Preferences(TaskTest):
         summary, found, _ = self.run_task("preference", rows, "--pad=40", "--truncate", f"--chat-template={CHATML}")
         self.assertEqual((summary["truncated"], len(found["chosen"])), (1, 2))
 
+    def test_samples(self):
+        self.write_rows([{"prompt": "Q", "chosen": "good", "rejected": "bad"}])
+        _, err = self.run_cli("preference", "rows.jsonl", f"--tokenizer={TOKENIZER}", f"--chat-template={CHATML}", "--pad=64", "--show=2", "-o", "out.safetensors")
+        for name, text in (("chosen", "good"), ("rejected", "bad")):
+            self.assertRegex(err, rf"--- sample 1, {name}: \d+ tokens\n<\|im_start\|>user\nQ<\|im_end\|>\n<\|im_start\|>assistant\n⟦{text}<\|im_end\|>⟧\n")
+
+    def test_system_and_variables(self):
+        row = {"prompt": "Q", "chosen": "good", "rejected": "bad", "system": "S", "tools": [{"name": "f"}], "documents": [{"title": "D"}], "chat_template_kwargs": {"v": 7}}
+        Path("all.jinja").write_text("{{ v }} {{ tools | tojson }} {{ documents | tojson }} {% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}")
+        _, found, _ = self.run_task("preference", [row], "--pad=128", "--chat-template=all.jinja", "--train-on=all")
+        for name, text in (("chosen", "good"), ("rejected", "bad")):
+            self.assertTrue(text_of(found[name][0]).startswith(f'7 [{{"name": "f"}}] [{{"title": "D"}}] system:S;user:Q;assistant:{text};</s>'), text_of(found[name][0]))
+        self.assertIn("rows.jsonl:1: 'system': expected a string, found a number: 5", self.run_task("preference", [{**row, "system": 5}], "--pad=128", "--chat-template=all.jinja", code=2))
+
     def test_error(self):
         self.assertIn("rows.jsonl:1: expected a column 'rejected', found [\"chosen\"]",
                       self.run_task("preference", [{"chosen": "x"}], "--pad=64", f"--chat-template={CHATML}", code=2))  # fmt: skip
@@ -95,6 +109,16 @@ class Classes(TaskTest):
                       self.run_task("classify", [{"text": "a", "label": "maybe"}], "--pad=16", "--labels=yes,no", code=2))  # fmt: skip
         self.assertIn("rows.jsonl:1: 'label': expected a whole number from 0", self.run_task("classify", [{"text": "a", "label": 1.5}], "--pad=16", code=2))
 
+    def test_numbers_of_classes(self):
+        for label in ("7", 7, "2147483646"):
+            self.assertEqual(self.run_task("classify", [{"text": "a", "label": label}], "--pad=16")[1]["labels"].tolist(), [int(label)])
+        for label in (-1, "-1", "²", "1" * 5000, 2147483647, 10**12, 1.0, True):
+            with self.subTest(label):
+                expected = "rows.jsonl:1: 'label': expected a whole number from 0 to 2147483646"
+                self.assertIn(expected, self.run_task("classify", [{"text": "a", "label": label}], "--pad=16", code=2))
+        self.assertIn("rows.jsonl:1: 'tags': expected a whole number", self.run_task("token-classify", [{"tokens": ["a"], "tags": [1 << 31]}], "--pad=16", code=2))
+        self.assertIn("--labels=a,b,a: expected different names", self.run_task("classify", [{"text": "a", "label": 0}], "--pad=16", "--labels=a,b,a", code=2))
+
     def test_truncated_texts_keep_their_end(self):
         summary, found, _ = self.run_task("classify", [{"text": "abcdefghijklmnopqrst" * 3, "label": 0}], "--pad=8", "--truncate")
         self.assertEqual(summary["truncated"], 1)
@@ -109,6 +133,32 @@ class Classes(TaskTest):
         self.assertEqual(found["labels"][0].tolist(), expected + [-100] * (16 - len(expected)))
         self.assertEqual(found["labels"][1].tolist(), [-100, 1] + [-100] * 14)
         self.assertIn("rows.jsonl:1: 'tags': expected a list of 1 classes, found 2", self.run_task("token-classify", [{"tokens": ["x"], "tags": [1, 2]}], "--pad=16", code=2))
+
+    def test_words_of_csv(self):
+        rows = [{"tokens": ["x", "y"], "tags": [1, 0]}]
+        expected = self.run_task("token-classify", rows, "--pad=16")[1]
+        Path("rows.csv").write_text('tokens,tags\n"[""x"", ""y""]","[1, 0]"\n')
+        self.run_cli("token-classify", "rows.csv", f"--tokenizer={self.tokenizer()}", "--pad=16", "-o", "out.safetensors")
+        found, _ = columns("out.safetensors")
+        self.assertEqual({name: found[name].tolist() for name in found}, {name: expected[name].tolist() for name in expected})
+
+
+    def test_samples(self):
+        options = [f"--tokenizer={self.tokenizer()}", "--pad=32", "--show=2", "-o", "out.safetensors"]
+        rows = [{"text": text, "label": 1, "tokens": ["x", "y"], "tags": [2, 0]} for text in ("one", "two", "three")]
+        _, err = self.run_cli("classify", self.write_rows(rows * 200), *options)
+        self.assertRegex(err, r"(?s)--- sample 1, class 1: \d+ tokens\n<s>one</s>\n--- sample 2, class 1: \d+ tokens\n<s>two</s>\nwrote")
+        _, err = self.run_cli("token-classify", "rows.jsonl", *options)
+        self.assertIn("--- sample 1, classes 2 0: 4 tokens\n<s>⟦xy⟧</s>\n--- sample 2", err)
+        self.assertNotIn("--- sample 3", err)
+
+
+class WithoutSpecialTokens(TaskTest):
+    """With a tokenizer that puts no token around a text."""
+
+    def test_empty_texts(self):
+        for task, row in (("classify", {"text": "", "label": 0}), ("token-classify", {"tokens": ["", ""], "tags": [0, 1]})):
+            self.assertIn("rows.jsonl:1: expected a text with a token, found an empty one", self.run_task(task, [row], "--pad=16", code=2))
 
 
 if __name__ == "__main__":
