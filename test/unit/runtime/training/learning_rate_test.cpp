@@ -16,11 +16,11 @@
 namespace trainc {
 namespace {
 
-/// Numbers of a schedule, by word; the others have their defaults.
-using Numbers = std::map<std::string, double>;
+/// GivenNumbers of a schedule, by word; the others have their defaults.
+using GivenNumbers = std::map<std::string, double>;
 
 /// The numbers in the order of the kind's formula.
-std::vector<double> inOrder(fb::ScheduleKind kind, const Numbers &given) {
+std::vector<double> inOrder(fb::ScheduleKind kind, const GivenNumbers &given) {
   std::vector<double> numbers;
   for (const ScheduleNumber &number : formulaOf(kind).numbers) {
     const auto found = given.find(std::string(number.word));
@@ -30,7 +30,7 @@ std::vector<double> inOrder(fb::ScheduleKind kind, const Numbers &given) {
 }
 
 /// The course of a plan's schedule in a run of `steps`.
-LearningRateCourse course(fb::ScheduleKind kind, double peak, const Numbers &given, uint64_t total,
+LearningRateCourse course(fb::ScheduleKind kind, double peak, const GivenNumbers &given, uint64_t total,
                           uint64_t steps) {
   flatbuffers::FlatBufferBuilder builder;
   const std::vector<double> numbers = inOrder(kind, given);
@@ -47,7 +47,7 @@ double rate(fb::ScheduleKind kind, uint64_t step, uint64_t total, double warmup 
 struct GoldenCase {
   std::string text; ///< such as `polynomial(warmup 20, power 2)`
   fb::ScheduleKind kind = fb::ScheduleKind::Constant;
-  Numbers numbers;
+  GivenNumbers numbers;
   std::vector<double> rates; ///< of the steps after the warmup
 };
 
