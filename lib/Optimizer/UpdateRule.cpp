@@ -15,10 +15,14 @@ Value UpdateRule::decayed(StepBuilder &build, const TrainedParameter &parameter,
   return build.scale(parameter.value, build.sub(1, build.mul(rate, decay)));
 }
 
+Value UpdateRule::average(StepBuilder &build, Value old, Value sample, double beta) {
+  return build.add(build.mul(old, beta), build.mul(sample, 1 - beta));
+}
+
 Value UpdateRule::advance(StepBuilder &build, StringRef kind, RankedTensorType type, Value sample,
                           double beta, StringRef parameter) {
   Value old = build.readOptimizerState(kind, type, parameter);
-  Value updated = build.add(build.mul(old, beta), build.mul(sample, 1 - beta));
+  Value updated = average(build, old, sample, beta);
   build.replaceOptimizerState(kind, old, updated, parameter);
   return updated;
 }

@@ -32,8 +32,9 @@ protected:
   static mlir::Value addDecay(StepBuilder &build, const TrainedParameter &parameter);
   /// Returns value * (1 - rate * decay): decay that the gradient does not see.
   static mlir::Value decayed(StepBuilder &build, const TrainedParameter &parameter, mlir::Value rate);
-  /// Updates one of the optimizer's moving averages, old * beta + sample * (1 - beta), and returns its new
-  /// value.
+  /// Returns old * beta + sample * (1 - beta).
+  static mlir::Value average(StepBuilder &build, mlir::Value old, mlir::Value sample, double beta);
+  /// Updates one of the optimizer's moving averages, and returns its new value.
   static mlir::Value advance(StepBuilder &build, llvm::StringRef kind, mlir::RankedTensorType type,
                              mlir::Value sample, double beta, llvm::StringRef parameter = {});
 };

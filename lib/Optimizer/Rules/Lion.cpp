@@ -23,10 +23,6 @@ public:
   }
 
 private:
-  static Value average(StepBuilder &build, Value old, Value sample, double beta) {
-    return build.add(build.mul(old, beta), build.mul(sample, 1 - beta));
-  }
-
   /// Returns -1, 0 or 1; 0 for NaN, with which the step is not taken.
   static Value sign(StepBuilder &build, Value x) {
     Value zero = build.constantLike(x, 0);
