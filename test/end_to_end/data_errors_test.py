@@ -310,6 +310,5 @@ class DataErrors(GoldenRunTest):
         self.fail_at_rate("1e33", "Before the step, parameter 'a.weight' holds -2.5e+35 in element 0. Lower the learning rate")
 
 
-
 if __name__ == "__main__":
     harness.main()
