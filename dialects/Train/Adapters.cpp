@@ -3,15 +3,9 @@
 #include "base/name_pattern.h"
 #include "dialects/Train/ProgramSettings.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
-
-double AdapterSettings::scale() const {
-  return double(alpha) / (rootOfRank ? std::sqrt(double(rank)) : double(rank));
-}
 
 /// Returns the patterns of a setting; none if it is not set, or "none".
 static SmallVector<StringRef> patternsOf(ProgramOp program, const Text &setting) {

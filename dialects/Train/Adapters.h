@@ -14,8 +14,6 @@ struct AdapterSettings {
   double dropout = 0;      ///< probability with which an adapter's input is dropped in training
 
   bool any() const { return !layers.empty(); }
-  /// Factor of the adapters' products.
-  double scale() const;
 };
 
 AdapterSettings adaptersOf(ProgramOp program);

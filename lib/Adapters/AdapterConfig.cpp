@@ -1,5 +1,7 @@
 #include "lib/Adapters/AdapterConfig.h"
 
+#include "base/adapters.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -56,6 +58,6 @@ void adapters::exportConfig(train::ProgramOp program, const train::AdapterSettin
                return StringRef(layer);
              }))));
   NamedAttrList exports(program.getExportsAttr());
-  exports.set("adapter_config.json", config.getDictionary(program.getContext()));
+  exports.set(kAdapterConfigFile, config.getDictionary(program.getContext()));
   program.setExportsAttr(exports.getDictionary(program.getContext()));
 }

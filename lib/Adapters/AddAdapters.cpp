@@ -1,4 +1,5 @@
 // Pass `add-adapters`: low-rank adapters of linear layers.
+#include "base/adapters.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Parameters.h"
 #include "lib/Adapters/AdapterConfig.h"
@@ -38,7 +39,7 @@ public:
 
 private:
   FailureOr<Adapter> declareAdapter(const Linear &linear);
-  FailureOr<train::StateOp> declare(const Linear &linear, StringRef name, ArrayRef<int64_t> shape,
+  FailureOr<train::StateOp> declare(const Linear &linear, std::string_view end, ArrayRef<int64_t> shape,
                                     Operation *after);
   void initialise(train::StateOp parameter, const Initializer &init);
   void adapt(const Linear &linear, const Adapter &adapter);
@@ -57,9 +58,9 @@ private:
 
 // --- Parameters ---
 
-FailureOr<train::StateOp> Adaptation::declare(const Linear &linear, StringRef name, ArrayRef<int64_t> shape,
-                                              Operation *after) {
-  const std::string full = linear.layer + "." + name.str();
+FailureOr<train::StateOp> Adaptation::declare(const Linear &linear, std::string_view end,
+                                              ArrayRef<int64_t> shape, Operation *after) {
+  const std::string full = linear.layer + std::string(end);
   if (Operation *taken = module.lookupSymbol(full)) {
     InFlightDiagnostic error = program.emitError()
                                << "lora adds a parameter '" << full << "', but the model has one; rename it";
@@ -88,10 +89,10 @@ void Adaptation::initialise(train::StateOp parameter, const Initializer &init) {
 }
 
 FailureOr<Adapter> Adaptation::declareAdapter(const Linear &linear) {
-  FailureOr<train::StateOp> a = declare(linear, "lora_A.weight", {settings.rank, linear.in}, linear.weight);
+  FailureOr<train::StateOp> a = declare(linear, kAdapterA, {settings.rank, linear.in}, linear.weight);
   if (failed(a))
     return failure();
-  FailureOr<train::StateOp> b = declare(linear, "lora_B.weight", {linear.out, settings.rank}, *a);
+  FailureOr<train::StateOp> b = declare(linear, kAdapterB, {linear.out, settings.rank}, *a);
   if (failed(b))
     return failure();
   // PEFT's kaiming_uniform_(a=sqrt(5)).
@@ -120,6 +121,7 @@ Value Adaptation::drop(nn::TensorBuilder &b, Value x, const std::string &site) {
 }
 
 void Adaptation::adapt(const Linear &linear, const Adapter &adapter) {
+  const double scale = adapterScale(double(settings.alpha), double(settings.rank), settings.rootOfRank);
   int64_t uses = 0; // of a weight that the training step reads several times
   for (Operation *product : linear.products) {
     const Location loc = NameLoc::get(builder.getStringAttr(linear.layer + ".lora"), product->getLoc());
@@ -131,7 +133,7 @@ void Adaptation::adapt(const Linear &linear, const Adapter &adapter) {
       const std::string site = linear.layer + ".lora_dropout";
       x = drop(b, x, uses++ == 0 ? site : site + "." + std::to_string(uses));
     }
-    Value low = b.mul(b.matmul(x, read(loc, adapter.a), {.transposeRhs = true}), settings.scale());
+    Value low = b.mul(b.matmul(x, read(loc, adapter.a), {.transposeRhs = true}), scale);
     Value sum = b.add(y, b.matmul(low, read(loc, adapter.b), {.transposeRhs = true}));
     y.replaceAllUsesExcept(sum, sum.getDefiningOp());
   }
@@ -169,7 +171,7 @@ FailureOr<SmallVector<std::string>> Adaptation::freezeOthers(ArrayRef<Linear> se
 }
 
 LogicalResult Adaptation::run() {
-  if (DictionaryAttr exports = program.getExportsAttr(); exports && exports.get("adapter_config.json"))
+  if (DictionaryAttr exports = program.getExportsAttr(); exports && exports.get(kAdapterConfigFile))
     return program.emitError("lora writes \"adapter_config.json\" itself; remove this export");
   FailureOr<SmallVector<Linear>> selected =
       adapters::selectLinears(program, adapters::findLinears(module), settings);

@@ -1,6 +1,8 @@
 // Names of tensors in adapters (LoRA), in plans and in PEFT's files.
 #pragma once
 
+#include "base/adapters.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +13,6 @@ namespace trainc {
 inline constexpr std::string_view kAdapterPrefix = "base_model.model.";
 /// PEFT's file of an adapter's tensors.
 inline constexpr const char *kAdapterFile = "adapter_model.safetensors";
-/// Ends of the names of an adapter's matrices, after the path of their layer.
-inline constexpr std::string_view kAdapterA = ".lora_A.weight", kAdapterB = ".lora_B.weight";
 
 /// Whether the name is that of an adapter's matrix, in a plan or in a file.
 bool isAdapterName(std::string_view name);

@@ -8,17 +8,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace trainc {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-double AdapterConfig::scale() const {
-  return alpha / (rootOfRank ? std::sqrt(static_cast<double>(rank)) : static_cast<double>(rank));
-}
 
 bool AdapterConfig::savesEmbedding() const {
   return std::ranges::any_of(saved,

@@ -1,6 +1,7 @@
 // PEFT's adapter_config.json: what the tensors of an adapter compute.
 #pragma once
 
+#include "base/adapters.h"
 #include "base/status.h"
 
 #include <cstdint>
@@ -13,8 +14,6 @@
 
 namespace trainc {
 
-inline constexpr const char *kAdapterConfigFile = "adapter_config.json";
-
 /// An adapter's settings.
 struct AdapterConfig {
   nlohmann::json json; ///< the whole file
@@ -25,7 +24,7 @@ struct AdapterConfig {
   std::vector<std::string> saved; ///< layers that were trained without an adapter
 
   /// Factor of the product of both matrices.
-  double scale() const;
+  double scale() const { return adapterScale(alpha, static_cast<double>(rank), rootOfRank); }
   /// Whether the embedding of tokens is among the layers that were trained without an adapter.
   bool savesEmbedding() const;
 };
