@@ -1,12 +1,9 @@
 // The scale of the loss in each step of seeded overflows, against PyTorch's GradScaler (see README.md).
 #include "lib/Autodiff/Passes.h"
 #include "lib/Optimizer/Passes.h"
-#include "lib/Pipelines/Pipeline.h"
 #include "lib/Precision/Passes.h"
-#include "lib/Reference/Interpreter.h"
+#include "test/golden/program_run.h"
 
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <gtest/gtest.h>
@@ -54,37 +51,21 @@ std::istream &operator>>(std::istream &file, Trace &trace) {
 /// The model of a trace, step by step.
 class ScaledRun {
 public:
-  explicit ScaledRun(const Trace &trace) {
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    context_.appendDialectRegistry(registry);
-    const std::string text = llvm::formatv(kModel, trace.initial);
-    module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
-    mlir::PassManager passes(&context_);
-    passes.addPass(createScaleLoss());
-    passes.addPass(createAutodiff());
-    passes.addPass(createOptimizer({.lossScaleWindow = trace.window}));
-    EXPECT_TRUE(succeeded(passes.run(*module_)));
-    memory_.emplace(*module_);
-    run(EntryKind::init);
-    memory_->states.find("lr")->second.setNumber(0, 0.25);
-  }
+  explicit ScaledRun(const Trace &trace)
+      : run_(
+            llvm::formatv(kModel, trace.initial),
+            [&](mlir::PassManager &passes) {
+              passes.addPass(createScaleLoss());
+              passes.addPass(createAutodiff());
+              passes.addPass(createOptimizer({.lossScaleWindow = trace.window}));
+            },
+            /*rate=*/0.25) {}
 
-  void step(double x) {
-    reference::Tensor column(mlir::RankedTensorType::get({1}, mlir::Float32Type::get(&context_)));
-    column.reals[0] = x;
-    memory_->microColumns.insert_or_assign("x", column);
-    run(EntryKind::micro_step);
-  }
-
-  double state(llvm::StringRef name) { return memory_->states.find(name)->second.real(0); }
+  void step(double x) { run_.step(x); }
+  double state(llvm::StringRef name) { return run_.state(name).real(0); }
 
 private:
-  void run(EntryKind entry) { EXPECT_TRUE(succeeded(reference::runEntry(*module_, entry, *memory_))); }
-
-  mlir::MLIRContext context_;
-  mlir::OwningOpRef<mlir::ModuleOp> module_;
-  std::optional<reference::EntryMemory> memory_;
+  ProgramRun run_;
 };
 
 void follow(const Trace &trace) {
